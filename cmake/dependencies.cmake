@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+# Every third-party package of the product, from Debian. docs/adr/ says why each one.
+find_package(Threads REQUIRED)
+find_package(Boost 1.81 REQUIRED COMPONENTS json url)
+find_package(fmt REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(CURL REQUIRED)
+find_package(OpenSSL REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(tomlplusplus REQUIRED IMPORTED_TARGET tomlplusplus)
+pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
+find_package(CLI11 REQUIRED)
+find_path(VALIJSON_INCLUDE_DIR valijson/validator.hpp REQUIRED)
+find_package(prometheus-cpp REQUIRED COMPONENTS core)
+find_package(GTest REQUIRED)
+find_package(benchmark REQUIRED)

@@ -1,0 +1,2 @@
+// SPDX-License-Identifier: Apache-2.0
+// Owner of the precompiled header; see sluice_targets.cmake.

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+# How a folder becomes a target. The include rules of docs/ARCHITECTURE.md are the DEPS lists, and a test holds the includes to them.
+include(GoogleTest)
+
+# One precompiled header for the whole tree: the standard library and fmt, nothing of ours and nothing of Asio.
+add_library(sluice_pch OBJECT ${CMAKE_SOURCE_DIR}/cmake/pch.cpp)
+target_precompile_headers(sluice_pch PRIVATE
+  <algorithm> <array> <atomic> <chrono> <cstddef> <cstdint> <cstring> <expected> <filesystem> <functional> <map>
+  <memory> <mutex> <optional> <span> <string> <string_view> <thread> <unordered_map> <utility> <variant> <vector> <fmt/format.h>)
+target_link_libraries(sluice_pch PRIVATE fmt::fmt)
+
+function(sluice_use_pch target)
+  # gcc refuses a precompiled header when any macro differs, and its preset is a unity build anyway.
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_precompile_headers(${target} REUSE_FROM sluice_pch)
+  endif()
+endfunction()
+
+# sluice_library(core_base DEPS … PRIVATE_DEPS …): a static library of all .cpp and .hpp in the current folder; alias sluice::core_base.
+function(sluice_library name)
+  cmake_parse_arguments(ARG "" "" "DEPS;PRIVATE_DEPS" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  file(GLOB headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.hpp)
+  set(target sluice_${name})
+  if(sources)
+    add_library(${target} STATIC ${sources})
+    target_include_directories(${target} PUBLIC ${CMAKE_SOURCE_DIR})
+    target_link_libraries(${target} PUBLIC ${ARG_DEPS} fmt::fmt PRIVATE ${ARG_PRIVATE_DEPS})
+    target_sources(${target} PUBLIC FILE_SET HEADERS BASE_DIRS ${CMAKE_SOURCE_DIR} FILES ${headers})
+    set_target_properties(${target} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
+    sluice_use_pch(${target})
+  else()
+    add_library(${target} INTERFACE)
+    target_include_directories(${target} INTERFACE ${CMAKE_SOURCE_DIR})
+    target_link_libraries(${target} INTERFACE ${ARG_DEPS} fmt::fmt)
+  endif()
+  add_library(sluice::${name} ALIAS ${target})
+endfunction()
+
+# sluice_test(unit_core_base LABELS unit DEPS …): one GoogleTest binary of all *_test.cpp in the current folder.
+function(sluice_test name)
+  cmake_parse_arguments(ARG "" "TIMEOUT" "LABELS;DEPS;SOURCES" ${ARGN})
+  if(NOT ARG_SOURCES)
+    file(GLOB ARG_SOURCES CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  endif()
+  if(NOT ARG_SOURCES)
+    return()
+  endif()
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 60)
+  endif()
+  add_executable(${name} ${ARG_SOURCES})
+  target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
+  target_link_libraries(${name} PRIVATE ${ARG_DEPS} GTest::gtest GTest::gmock GTest::gtest_main)
+  sluice_use_pch(${name})
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT})
+endfunction()
+
+# sluice_fuzzer(entry_fuzz DEPS …): a libFuzzer target from entry_fuzz.cpp with the seed corpus in corpus/entry_fuzz/.
+function(sluice_fuzzer name)
+  cmake_parse_arguments(ARG "" "" "DEPS" ${ARGN})
+  add_executable(${name} ${CMAKE_CURRENT_SOURCE_DIR}/${name}.cpp)
+  target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
+  target_link_libraries(${name} PRIVATE ${ARG_DEPS})
+  target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  set_property(GLOBAL APPEND PROPERTY SLUICE_FUZZERS ${name})
+endfunction()
+
+# sluice_connector(null_sink DEPS …): the plugin `<build>/plugins/null_sink.so` from src/*.cpp, exporting exactly sluice_entry_v1,
+# and the object library sluice_connector_null_sink for the tests in tests/, which run it without dlopen.
+function(sluice_connector name)
+  cmake_parse_arguments(ARG "" "" "DEPS" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/*.cpp)
+  add_library(sluice_connector_${name} OBJECT ${sources})
+  target_include_directories(sluice_connector_${name} PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/src)
+  target_link_libraries(sluice_connector_${name} PUBLIC sluice::sdk ${ARG_DEPS})
+  target_compile_options(sluice_connector_${name} PRIVATE -fvisibility=hidden -fvisibility-inlines-hidden)
+  set_target_properties(sluice_connector_${name} PROPERTIES CXX_STANDARD 20)
+  add_library(${name} MODULE $<TARGET_OBJECTS:sluice_connector_${name}>)
+  target_link_libraries(${name} PRIVATE sluice::sdk ${ARG_DEPS})
+  set_target_properties(${name} PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/plugins)
+  target_link_options(${name} PRIVATE -Wl,--version-script=${CMAKE_SOURCE_DIR}/cmake/plugin.version)
+  if(NOT SLUICE_SANITIZE)
+    target_link_options(${name} PRIVATE -Wl,-z,defs)
+  endif()
+  set_property(GLOBAL APPEND PROPERTY SLUICE_CONNECTORS ${name})
+  if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/tests)
+    file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/tests/*.cpp)
+    sluice_test(${name}_test SOURCES ${tests} LABELS unit connectors DEPS sluice_connector_${name} sluice::sdk_testing ${ARG_DEPS})
+  endif()
+endfunction()
+
+# sluice_unit_tests(core/base DEPS…): the tests of tests/unit/core/base as one binary unit_core_base, in the folder's own file set.
+function(sluice_unit_tests folder)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/unit/${folder}/*.cpp)
+  string(REPLACE "/" "_" name ${folder})
+  if(sources)
+    sluice_test(unit_${name} SOURCES ${sources} LABELS unit DEPS ${ARGN})
+  endif()
+endfunction()
