@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// sluice.toml after validation.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace sluice::config {
+
+struct HttpConfig {
+  std::string address = "127.0.0.1:8090";  // loopback only; port 0 = any free port (written to <data_dir>/http.port)
+  std::filesystem::path socket;            // Unix socket, mode 0660; default <data_dir>/sluice.sock
+  std::vector<std::string> allowed_hosts;  // Host header values beside localhost, 127.0.0.1 and [::1]
+};
+
+struct LogConfig {
+  std::string level = "info";   // trace, debug, info, warn, error
+  std::string format = "text";  // text, json
+};
+
+struct DaemonConfig {
+  std::filesystem::path file;      // absolute path of sluice.toml
+  std::filesystem::path data_dir;  // required; relative paths are relative to the file
+  std::filesystem::path connectors_dir = "connectors.d";
+  std::vector<std::filesystem::path> plugin_path;  // plugins.path: searched in order, before the built-in places
+  std::uint32_t shards = 0;        // 0 = one per core, at most 16
+  std::chrono::milliseconds shutdown_deadline{30'000};
+  std::chrono::milliseconds plugin_probe_timeout{10'000};
+  HttpConfig http;
+  LogConfig log;
+};
+
+}  // namespace sluice::config
