@@ -14,8 +14,8 @@ namespace sluice {
 
 // For programmer errors only. Bytes from disk, network, configuration, environment or a plugin are never asserted: they are an Error.
 // SLUICE_ASSERT(a <= b, "a {} b {}", a, b);
-#define SLUICE_ASSERT(condition, ...)                                                                   \
-  do {                                                                                                  \
-    if (!(condition)) [[unlikely]]                                                                      \
+#define SLUICE_ASSERT(condition, ...)                                                                                \
+  do {                                                                                                               \
+    if (!(condition)) [[unlikely]]                                                                                   \
       ::sluice::assertion_failed(#condition, __FILE__, __LINE__, std::string{__VA_OPT__(fmt::format(__VA_ARGS__))}); \
   } while (false)

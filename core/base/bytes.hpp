@@ -22,8 +22,12 @@ using Bytes = std::span<const std::byte>;
 using MutableBytes = std::span<std::byte>;
 using ByteVector = std::vector<std::byte>;
 
-[[nodiscard]] inline Bytes as_bytes(std::string_view text) { return {reinterpret_cast<const std::byte*>(text.data()), text.size()}; }
-[[nodiscard]] inline std::string_view as_text(Bytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+[[nodiscard]] inline Bytes as_bytes(std::string_view text) {
+  return {reinterpret_cast<const std::byte*>(text.data()), text.size()};
+}
+[[nodiscard]] inline std::string_view as_text(Bytes bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
 
 template <std::integral T>
 [[nodiscard]] T load_le(const std::byte* from) {
@@ -46,7 +50,9 @@ template <std::integral To, std::integral From>
   return static_cast<To>(value);
 }
 
-[[nodiscard]] constexpr std::size_t round_up(std::size_t value, std::size_t alignment) { return (value + alignment - 1) / alignment * alignment; }
+[[nodiscard]] constexpr std::size_t round_up(std::size_t value, std::size_t alignment) {
+  return (value + alignment - 1) / alignment * alignment;
+}
 
 // Appends little-endian values to a buffer it does not own.
 class ByteWriter {

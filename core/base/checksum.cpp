@@ -5,7 +5,9 @@
 
 namespace sluice {
 
-std::uint64_t xxh3_64(Bytes bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
+std::uint64_t xxh3_64(Bytes bytes) {
+  return XXH3_64bits(bytes.data(), bytes.size());
+}
 
 U128 xxh3_128(Bytes bytes) {
   const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());

@@ -11,12 +11,18 @@ namespace sluice {
 
 std::string_view to_string(ErrorKind kind) {
   switch (kind) {
-    case ErrorKind::kRetry: return "retry";
-    case ErrorKind::kInvalidInput: return "invalid input";
-    case ErrorKind::kNotFound: return "not found";
-    case ErrorKind::kConflict: return "conflict";
-    case ErrorKind::kCorrupt: return "corrupt";
-    case ErrorKind::kGiveUp: return "give up";
+    case ErrorKind::kRetry:
+      return "retry";
+    case ErrorKind::kInvalidInput:
+      return "invalid input";
+    case ErrorKind::kNotFound:
+      return "not found";
+    case ErrorKind::kConflict:
+      return "conflict";
+    case ErrorKind::kCorrupt:
+      return "corrupt";
+    case ErrorKind::kGiveUp:
+      return "give up";
   }
   return "unknown";
 }
@@ -48,7 +54,8 @@ const ErrorInfo& error_info(Errc code) {
   static constexpr std::array<ErrorInfo, 10> kTable{{
       {"base.invalid_argument", ErrorKind::kInvalidInput, "A value is not allowed here; the message names it and what is allowed."},
       {"base.not_found", ErrorKind::kNotFound, "The named file or object does not exist."},
-      {"base.io", ErrorKind::kGiveUp, "The operating system refused a read, write or sync. See the errno; check the device and the kernel log."},
+      {"base.io", ErrorKind::kGiveUp,
+       "The operating system refused a read, write or sync. See the errno; check the device and the kernel log."},
       {"base.no_space", ErrorKind::kRetry, "The file system or quota is full. Free space; nothing that was acknowledged is lost."},
       {"base.timeout", ErrorKind::kRetry, "No answer within the deadline. The operation may or may not have happened."},
       {"base.cancelled", ErrorKind::kGiveUp, "The operation was cancelled by its caller."},
@@ -61,7 +68,9 @@ const ErrorInfo& error_info(Errc code) {
 }
 
 Error errno_error(int error_number, std::string what) {
-  const Errc code = error_number == ENOSPC || error_number == EDQUOT ? Errc::kNoSpace : error_number == ENOENT ? Errc::kNotFound : Errc::kIo;
+  const Errc code = error_number == ENOSPC || error_number == EDQUOT ? Errc::kNoSpace
+                    : error_number == ENOENT                         ? Errc::kNotFound
+                                                                     : Errc::kIo;
   const char* name = strerrorname_np(error_number);
   const char* text = strerrordesc_np(error_number);
   return Error(code, fmt::format("{}: {}", what, text == nullptr ? "unknown error" : text))

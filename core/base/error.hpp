@@ -29,7 +29,8 @@ struct ErrorInfo {
   std::string_view explanation;
 };
 
-// Each library has `enum class Errc` and a function `const ErrorInfo& error_info(Errc)` in its own namespace, returning a row of a static table.
+// Each library has `enum class Errc` and a function `const ErrorInfo& error_info(Errc)` in its own namespace, returning a row of a static
+// table.
 template <typename E>
 concept ErrorEnum = std::is_enum_v<E> && requires(E e) {
   { error_info(e) } -> std::same_as<const ErrorInfo&>;
@@ -66,10 +67,22 @@ class Error {
 };
 
 // Codes that belong to no single library.
-enum class Errc : std::uint8_t { kInvalidArgument, kNotFound, kIo, kNoSpace, kTimeout, kCancelled, kShuttingDown, kLimit, kDecode, kInternal };
+enum class Errc : std::uint8_t {
+  kInvalidArgument,
+  kNotFound,
+  kIo,
+  kNoSpace,
+  kTimeout,
+  kCancelled,
+  kShuttingDown,
+  kLimit,
+  kDecode,
+  kInternal
+};
 [[nodiscard]] const ErrorInfo& error_info(Errc code);
 
-// The error of a failed system call: ENOSPC/EDQUOT → kNoSpace, ENOENT → kNotFound, everything else → kIo. Text: "<what>: <strerror>", context errno=<NAME>.
+// The error of a failed system call: ENOSPC/EDQUOT → kNoSpace, ENOENT → kNotFound, everything else → kIo. Text: "<what>: <strerror>",
+// context errno=<NAME>.
 [[nodiscard]] Error errno_error(int error_number, std::string what);
 
 }  // namespace sluice

@@ -7,7 +7,9 @@
 
 namespace sluice {
 
-std::string to_hex(U128 value) { return fmt::format("{:016x}{:016x}", value.high, value.low); }
+std::string to_hex(U128 value) {
+  return fmt::format("{:016x}{:016x}", value.high, value.low);
+}
 
 std::optional<U128> u128_from_hex(std::string_view text) {
   if (text.size() != 32) return std::nullopt;

@@ -27,5 +27,7 @@ struct U128 {
 
 template <>
 struct std::hash<sluice::U128> {
-  std::size_t operator()(const sluice::U128& v) const noexcept { return static_cast<std::size_t>(v.low ^ (v.high * 0x9E3779B97F4A7C15ULL)); }
+  std::size_t operator()(const sluice::U128& v) const noexcept {
+    return static_cast<std::size_t>(v.low ^ (v.high * 0x9E3779B97F4A7C15ULL));
+  }
 };
