@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "core/base/error.hpp"
+
+namespace sluice::log {
+
+enum class Errc : std::uint8_t {
+  // Refusals: judged at recovery, recorded in the directory, nothing is changed.
+  kRefused,              // an earlier recovery refused; the marker says why
+  kSurvivorPastDamage,   // a verified entry follows damaged bytes
+  kUnverifiedResidue,    // the search for such an entry ran out of its budget
+  kDamagedSegment,       // damage in a sealed segment or in a header page
+  kHole,                 // ops, parents, offsets or timestamps do not continue
+  kEmptyNonTailSegment,  // a segment without entries before the last one
+  kForeignSegment,       // another group or incarnation, or a name that does not match
+  kDamagedCheckpoint,
+  kCheckpointPastHead,  // the log ends before its checkpoint
+  kNewerFormat,
+  // At run time.
+  kDamagedEntry,  // a read met bytes that do not verify
+  kOutOfRange,    // below the first retained entry
+  kFenced,        // a write or sync failed before; the message names the first fault
+  kStorageFull,   // the write that failed met a full disk
+  kStopped,
+  kOutOfSequence,  // the appended entry does not follow the head
+};
+[[nodiscard]] const ErrorInfo& error_info(Errc code);
+
+// Whether recovery refused: final for this directory until an operator acts, while other partitions start.
+[[nodiscard]] bool is_refusal(const Error& error);
+
+}  // namespace sluice::log

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// The file-system seam of the core.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/base/bytes.hpp"
+#include "core/base/result.hpp"
+
+namespace sluice::storage {
+
+enum class OpenMode : std::uint8_t {
+  kRead,       // must exist
+  kReadWrite,  // must exist
+  kCreateNew,  // must not exist; read and write
+  kReplace,    // created, or emptied if it exists; read and write. For staging files that a rename follows
+};
+
+// One open file. Closed when the last owner lets go. Calls block; any thread, and calls on one file may overlap.
+// All writes to a file between its first un-synced byte and the sync must go through one File: a fresh descriptor does not see a
+// write-back error that was recorded before it was opened.
+// Every error is base.io, base.no_space or base.not_found with the path and the errno in it.
+class File {
+ public:
+  virtual ~File() = default;
+  [[nodiscard]] virtual const std::string& path() const = 0;
+
+  // Writes all parts at `position`, one after the other. After an error any prefix of them may have been written.
+  [[nodiscard]] virtual Result<void> write(std::uint64_t position, std::span<const Bytes> parts) = 0;
+  [[nodiscard]] Result<void> write(std::uint64_t position, Bytes bytes) { return write(position, std::span<const Bytes>(&bytes, 1)); }
+  // Reads up to `out.size()` bytes; fewer only at the end of the file.
+  [[nodiscard]] virtual Result<std::size_t> read(std::uint64_t position, MutableBytes out) = 0;
+  // Makes the contents and the size durable (fdatasync). After an error nothing about un-synced bytes is known, and no later sync tells.
+  [[nodiscard]] virtual Result<void> sync() = 0;
+  [[nodiscard]] virtual Result<void> truncate(std::uint64_t size) = 0;
+  [[nodiscard]] virtual Result<std::uint64_t> size() = 0;
+};
+using FilePtr = std::shared_ptr<File>;
+
+// A file system. Calls block; any thread. Directory changes are durable only after sync_directory.
+class Storage {
+ public:
+  virtual ~Storage() = default;
+
+  [[nodiscard]] virtual Result<FilePtr> open(const std::string& path, OpenMode mode) = 0;
+  [[nodiscard]] virtual Result<void> rename(const std::string& from, const std::string& to) = 0;
+  [[nodiscard]] virtual Result<void> remove(const std::string& path) = 0;
+  // Names in a directory, without "." and "..", sorted.
+  [[nodiscard]] virtual Result<std::vector<std::string>> list(const std::string& directory) = 0;
+  // Creates the directory and its missing parents, and syncs every directory that got a new entry. Existing ones are fine.
+  [[nodiscard]] virtual Result<void> make_directories(const std::string& directory) = 0;
+  [[nodiscard]] virtual Result<void> sync_directory(const std::string& directory) = 0;
+};
+
+// Whether the error says that the thing is absent. Every other error means that it is not known.
+[[nodiscard]] bool is_absent(const Error& error);
+
+// Reads the whole file. Errors: base.limit if it is larger than `bytes_max`.
+[[nodiscard]] Result<ByteVector> read_file(Storage& storage, const std::string& path, std::uint64_t bytes_max);
+
+// Replaces `directory`/`name` so that after any crash it is the old contents or the new: staging file, sync, rename, directory sync.
+[[nodiscard]] Result<void> replace_file(Storage& storage, const std::string& directory, const std::string& name, Bytes contents);
+inline constexpr const char* kStagingSuffix = ".staging";
+
+}  // namespace sluice::storage
