@@ -19,10 +19,10 @@ enum class ConnectorType : std::uint8_t { kSource, kSink };
 
 // Where a value came from, for messages: "connectors.d/orders.toml:12:5" or "environment variable SLUICE__…".
 struct Origin {
-  std::string file;      // empty for an environment variable
+  std::string file;          // empty for an environment variable
   std::uint32_t line = 0;    // 1-based
   std::uint32_t column = 0;  // 1-based
-  std::string variable;  // name of the environment variable, or empty
+  std::string variable;      // name of the environment variable, or empty
 };
 [[nodiscard]] std::string to_string(const Origin& origin);
 
@@ -67,13 +67,13 @@ struct StreamConfig {
 };
 
 struct ConnectorConfig {
-  std::string key;     // [a-z][a-z0-9]*(_[a-z0-9]+)*, ≤ 64
+  std::string key;  // [a-z][a-z0-9]*(_[a-z0-9]+)*, ≤ 64
   ConnectorType type = ConnectorType::kSource;
-  std::string plugin;  // an id in the plugin search path, or a path
+  std::string plugin;     // an id in the plugin search path, or a path
   std::string connector;  // id inside the plugin; empty = the plugin's only connector of this type
   bool enabled = true;
-  StartFrom start_from = StartEarliest{};       // sinks, for partitions without a committed offset
-  bool out_of_range_to_earliest = false;        // on_out_of_range = "earliest"; default: error
+  StartFrom start_from = StartEarliest{};  // sinks, for partitions without a committed offset
+  bool out_of_range_to_earliest = false;   // on_out_of_range = "earliest"; default: error
   Ordering ordering = Ordering::kPartition;
   std::optional<std::uint64_t> records_per_second_max;  // rate_limit
   std::chrono::milliseconds stall_after{30'000};
@@ -81,10 +81,10 @@ struct ConnectorConfig {
   FailureConfig failure;
   BatchingConfig batching;
   RestartConfig restart;
-  std::vector<StreamConfig> streams;            // sources: outputs; sinks: inputs; at least one
-  std::string plugin_config_json;               // UTF-8 JSON, secrets resolved; never logged
-  std::vector<std::string> secrets;             // resolved secret values, to be masked wherever text leaves the process
-  Origin origin;                                // of the file
+  std::vector<StreamConfig> streams;                    // sources: outputs; sinks: inputs; at least one
+  std::string plugin_config_json;                       // UTF-8 JSON, secrets resolved; never logged
+  std::vector<std::string> secrets;                     // resolved secret values, to be masked wherever text leaves the process
+  Origin origin;                                        // of the file
   std::map<std::string, Origin> plugin_config_origins;  // JSON pointer → place, to map a plugin's config error back
 };
 

@@ -5,10 +5,13 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace sluice::config {
+
+struct Tree;
 
 struct HttpConfig {
   std::string address = "127.0.0.1:8090";  // loopback only; port 0 = any free port (written to <data_dir>/http.port)
@@ -22,15 +25,16 @@ struct LogConfig {
 };
 
 struct DaemonConfig {
-  std::filesystem::path file;      // absolute path of sluice.toml
-  std::filesystem::path data_dir;  // required; relative paths are relative to the file
-  std::filesystem::path connectors_dir = "connectors.d";
-  std::vector<std::filesystem::path> plugin_path;  // plugins.path: searched in order, before the built-in places
-  std::uint32_t shards = 0;        // 0 = one per core, at most 16
+  std::filesystem::path file;                             // absolute path of sluice.toml
+  std::filesystem::path data_dir;                         // required; relative paths are relative to the file
+  std::filesystem::path connectors_dir = "connectors.d";  // absolute once loaded
+  std::vector<std::filesystem::path> plugin_path;         // plugins.path: searched in order, before the built-in places
+  std::uint32_t shards = 0;                               // 0 = one per core, at most 16
   std::chrono::milliseconds shutdown_deadline{30'000};
   std::chrono::milliseconds plugin_probe_timeout{10'000};
   HttpConfig http;
   LogConfig log;
+  std::shared_ptr<const Tree> defaults;  // [defaults] as written, validated; laid below every connector file. Null if there is none.
 };
 
 }  // namespace sluice::config
