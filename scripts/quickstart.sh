@@ -43,8 +43,8 @@ cmake --preset release -DSLUICE_ALL_CONNECTORS=ON >"$(mktemp)" 2>&1 || { cmake -
 cmake --build --preset release --target product
 sluice=$root/build/release/bin/sluice
 
-# Each input file has a workspace of its own: snapshot, configuration, data, output.
-job=$work/$(basename "$input" | tr -c 'A-Za-z0-9\n' _)-$(printf %s "$input" | sha256sum | cut -c1-8)
+# Each input file has a workspace of its own (snapshot, configuration, data, output), and so has each new file of the same name after a rotation.
+job=$work/$(basename "$input" | tr -c 'A-Za-z0-9\n' _)-$({ printf %s "$input"; head -n 1 "$input"; } | sha256sum | cut -c1-8)
 mkdir -p "$job/in" "$job/out" "$job/connectors.d"
 snapshot=$job/in/snapshot.log
 python3 scripts/lib/snapshot.py "$input" "$snapshot"

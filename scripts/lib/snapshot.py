@@ -13,12 +13,8 @@ if os.path.exists(target):
     with open(target, "rb") as file:
         have = file.read()
 if not wanted.startswith(have):
-    print(f"quickstart: {source} is not what it was; its new contents are a new file", flush=True)
-    temporary = target + ".new"
-    with open(temporary, "wb") as file:
-        file.write(wanted)
-    os.replace(temporary, target)
-elif len(wanted) > len(have):
+    sys.exit(f"quickstart: {source} was changed in its middle since the last run; remove {os.path.dirname(os.path.dirname(target))} and run again")
+if len(wanted) > len(have):
     with open(target, "ab") as file:
         file.write(wanted[len(have):])
 print(f"quickstart: {wanted.count(10)} lines of {source}")
