@@ -69,7 +69,7 @@ class LogWriter {
   void write(Level level, std::string_view connector, std::string_view message) {
     const std::lock_guard lock(mutex_);
     const auto now = system_clock().monotonic();
-    const std::string body = line_body(format_, level, connector, text::printable(message, kMessageBytesMax, secrets_));
+    const std::string body = line_body(format_, level, connector, clean_text(message, kMessageBytesMax, secrets_));
     write_held_back(repeats_.expired(now));
     if (level >= Level::kWarn && !repeats_.admit(body, now)) return;
     write_line(body, 0);

@@ -3,157 +3,126 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
 #include <fmt/format.h>
 
-namespace sluice::text {
+namespace sluice {
+
 namespace {
 
-constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
-constexpr std::string_view kEllipsis = "\xE2\x80\xA6";
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
 
-unsigned byte_at(std::string_view text, std::size_t at) {
-  return static_cast<unsigned char>(text[at]);
-}
-
-// Length of the well-formed UTF-8 sequence at `at` (Unicode table 3-7: no overlong forms, no surrogates, nothing above U+10FFFF); 0 if
-// there is none.
-std::size_t sequence_length(std::string_view text, std::size_t at) {
-  const unsigned first = byte_at(text, at);
-  if (first < 0x80) return 1;
-  const std::size_t length = first >= 0xC2 && first <= 0xDF   ? 2
-                             : first >= 0xE0 && first <= 0xEF ? 3
-                             : first >= 0xF0 && first <= 0xF4 ? 4
-                                                              : 0;
-  if (length == 0 || length > text.size() - at) return 0;
-  unsigned low = 0x80;
-  unsigned high = 0xBF;
-  if (first == 0xE0) low = 0xA0;
-  if (first == 0xED) high = 0x9F;
-  if (first == 0xF0) low = 0x90;
-  if (first == 0xF4) high = 0x8F;
-  for (std::size_t i = 1; i < length; ++i) {
-    const unsigned next = byte_at(text, at + i);
-    if (next < low || next > high) return 0;
-    low = 0x80;
-    high = 0xBF;
+// Length of the well-formed UTF-8 character at the front, or 0.
+std::size_t utf8_character_size(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(text[i]); };
+  const std::uint8_t lead = byte(0);
+  if (lead < 0x80) return 1;
+  if (lead < 0xC2 || lead > 0xF4) return 0;
+  const std::size_t size = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+  if (text.size() < size) return 0;
+  // The second byte's range excludes overlong forms, surrogates and what lies above U+10FFFF.
+  const std::uint8_t low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
+  const std::uint8_t high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
+  if (byte(1) < low || byte(1) > high) return 0;
+  for (std::size_t i = 2; i < size; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return 0;
   }
-  return length;
+  return size;
 }
 
-std::string percent_decoded(std::string_view text) {
-  const auto digit = [](char c) -> int {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return -1;
-  };
+std::string escape_control(std::uint8_t byte) {
+  switch (byte) {
+    case '\n':
+      return "\\n";
+    case '\r':
+      return "\\r";
+    case '\t':
+      return "\\t";
+    default:
+      return fmt::format("\\x{:02x}", byte);
+  }
+}
+
+// C0, DEL, and the C1 controls U+0080..U+009F, which terminals obey as well.
+bool is_control(std::string_view character) {
+  const auto lead = static_cast<std::uint8_t>(character[0]);
+  if (character.size() == 1) return lead < 0x20 || lead == 0x7F;
+  return character.size() == 2 && lead == 0xC2 && static_cast<std::uint8_t>(character[1]) < 0xA0;
+}
+
+std::string masked(std::string_view raw, bool was_cut, std::span<const std::string> secrets) {
+  std::vector<std::string_view> longest_first;
+  for (const std::string& secret : secrets) {
+    if (!secret.empty()) longest_first.emplace_back(secret);
+  }
+  std::ranges::sort(longest_first, [](std::string_view a, std::string_view b) { return a.size() > b.size(); });
   std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '%' && i + 2 < text.size() && digit(text[i + 1]) >= 0 && digit(text[i + 2]) >= 0) {
-      out += static_cast<char>(digit(text[i + 1]) * 16 + digit(text[i + 2]));
-      i += 2;
-    } else {
-      out += text[i];
+  for (std::size_t at = 0; at < raw.size();) {
+    const std::string_view rest = raw.substr(at);
+    const auto hit = std::ranges::find_if(longest_first, [&](std::string_view secret) { return rest.starts_with(secret); });
+    if (hit != longest_first.end()) {
+      out += kSecretMask;
+      at += hit->size();
+      continue;
     }
+    // A secret that the cut went through: its beginning is a secret too.
+    if (was_cut && std::ranges::any_of(longest_first, [&](std::string_view secret) { return secret.starts_with(rest); })) break;
+    out += raw[at++];
+  }
+  return out;
+}
+
+std::string cleaned(std::string_view raw, std::size_t bytes_max, bool was_cut) {
+  std::string out;
+  std::size_t fits = 0;  // length of `out` with which the cut mark still fits
+  const std::size_t room = bytes_max > kCutMark.size() ? bytes_max - kCutMark.size() : 0;
+  while (!raw.empty()) {
+    const std::size_t size = utf8_character_size(raw);
+    const std::string_view character = raw.substr(0, std::max<std::size_t>(size, 1));
+    if (size == 0) {
+      out += kReplacement;
+    } else if (is_control(character)) {
+      out += escape_control(static_cast<std::uint8_t>(character.back()));
+    } else {
+      out += character;
+    }
+    if (out.size() <= room) fits = out.size();
+    if (out.size() > bytes_max) {
+      was_cut = true;
+      break;
+    }
+    raw.remove_prefix(character.size());
+  }
+  if (was_cut) {
+    out.resize(fits);
+    out += kCutMark;
   }
   return out;
 }
 
 }  // namespace
 
-bool is_valid_utf8(std::string_view text) {
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t length = sequence_length(text, at);
-    if (length == 0) return false;
-    at += length;
+bool is_utf8(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const std::size_t size = utf8_character_size(bytes);
+    if (size == 0) return false;
+    bytes.remove_prefix(size);
   }
   return true;
 }
 
-std::string to_valid_utf8(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t length = sequence_length(text, at);
-    out += length == 0 ? kReplacement : text.substr(at, length);
-    at += std::max<std::size_t>(length, 1);
-  }
-  return out;
+std::string clean_text(std::string_view raw, std::size_t bytes_max) {
+  return clean_text(raw, bytes_max, {});
 }
 
-std::string escape_control(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const unsigned byte = byte_at(text, i);
-    const bool c1 = byte == 0xC2 && i + 1 < text.size() && byte_at(text, i + 1) >= 0x80 && byte_at(text, i + 1) <= 0x9F;
-    if (c1) {
-      out += fmt::format("\\x{:02x}", byte_at(text, ++i));
-    } else if (byte == '\n') {
-      out += "\\n";
-    } else if (byte == '\r') {
-      out += "\\r";
-    } else if (byte == '\t') {
-      out += "\\t";
-    } else if (byte < 0x20 || byte == 0x7F) {
-      out += fmt::format("\\x{:02x}", byte);
-    } else {
-      out += text[i];
-    }
-  }
-  return out;
+std::string clean_text(std::string_view raw, std::size_t bytes_max, std::span<const std::string> secrets) {
+  // A raw text of any length costs only as much as can be shown of it, plus room for what masking shortens.
+  constexpr std::size_t kLookAhead = 4;
+  const std::string_view head = raw.substr(0, bytes_max * kLookAhead);
+  const bool was_cut = head.size() < raw.size();
+  if (secrets.empty()) return cleaned(head, bytes_max, was_cut);
+  return cleaned(masked(head, was_cut, secrets), bytes_max, was_cut);
 }
 
-std::string cut(std::string_view text, std::size_t bytes_max) {
-  if (text.size() <= bytes_max) return std::string(text);
-  if (bytes_max < kEllipsis.size()) return {};
-  std::size_t end = bytes_max - kEllipsis.size();
-  while (end > 0 && (byte_at(text, end) & 0xC0) == 0x80) --end;
-  return std::string(text.substr(0, end)).append(kEllipsis);
-}
-
-std::string mask(std::string_view text, std::span<const std::string> secrets) {
-  std::vector<std::string_view> longest_first;
-  for (const std::string& secret : secrets) {
-    if (!secret.empty()) longest_first.push_back(secret);
-  }
-  std::ranges::sort(longest_first, std::ranges::greater{}, &std::string_view::size);
-  std::string out;
-  out.reserve(text.size());
-  for (std::size_t at = 0; at < text.size();) {
-    const auto found = std::ranges::find_if(longest_first, [&](std::string_view secret) { return text.substr(at).starts_with(secret); });
-    if (found == longest_first.end()) {
-      out += text[at++];
-    } else {
-      out += kMask;
-      at += found->size();
-    }
-  }
-  return out;
-}
-
-std::string printable(std::string_view text, std::size_t bytes_max, std::span<const std::string> secrets) {
-  // Masked first: a secret with a control byte in it would not be found after the escaping, nor one that the cut goes through.
-  return cut(escape_control(to_valid_utf8(mask(text, secrets))), bytes_max);
-}
-
-std::vector<std::string> url_secrets(std::string_view text) {
-  const std::size_t scheme_end = text.find("://");
-  if (scheme_end == std::string_view::npos || scheme_end == 0) return {};
-  const std::string_view rest = text.substr(scheme_end + 3);
-  const std::string_view authority = rest.substr(0, rest.find_first_of("/?# \t\r\n\"'"));
-  const std::size_t at = authority.rfind('@');
-  if (at == std::string_view::npos || at == 0) return {};
-  const std::string_view userinfo = authority.substr(0, at);
-  std::vector<std::string> out{std::string(userinfo)};
-  const std::size_t colon = userinfo.find(':');
-  if (colon != std::string_view::npos && colon + 1 < userinfo.size()) out.emplace_back(userinfo.substr(colon + 1));
-  for (std::size_t i = 0, count = out.size(); i < count; ++i) {
-    std::string decoded = percent_decoded(out[i]);
-    if (decoded != out[i]) out.push_back(std::move(decoded));
-  }
-  return out;
-}
-
-}  // namespace sluice::text
+}  // namespace sluice

@@ -1,32 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text on its way to people: logs, terminals, API answers. All functions are pure.
+// Text that came from elsewhere (a plugin, a peer, a file) on its way into a log, a status or a terminal.
 #pragma once
 
 #include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
-namespace sluice::text {
+namespace sluice {
 
-// What a masked secret looks like.
-inline constexpr std::string_view kMask = "***";
+inline constexpr std::string_view kCutMark = "…";
+inline constexpr std::string_view kSecretMask = "***";
 
-[[nodiscard]] bool is_valid_utf8(std::string_view text);
-// Every byte that is not part of a valid sequence becomes U+FFFD.
-[[nodiscard]] std::string to_valid_utf8(std::string_view text);
-// Control characters (C0, DEL, C1) become \n, \t, \r or \xNN, so that a text can neither forge a log line nor drive a terminal.
-[[nodiscard]] std::string escape_control(std::string_view text);
-// At most bytes_max bytes, never inside a UTF-8 sequence; what was cut is marked by "…", which counts.
-[[nodiscard]] std::string cut(std::string_view text, std::size_t bytes_max);
-// Every occurrence of every non-empty secret becomes kMask, longer secrets first.
-[[nodiscard]] std::string mask(std::string_view text, std::span<const std::string> secrets);
-// All four in the right order: for any text that a plugin or a peer has given.
-[[nodiscard]] std::string printable(std::string_view text, std::size_t bytes_max, std::span<const std::string> secrets = {});
+// True if the bytes are well-formed UTF-8 (no surrogates, no overlong forms, nothing above U+10FFFF).
+[[nodiscard]] bool is_utf8(std::string_view bytes);
 
-// The secrets in a URL's userinfo ("user:password" of scheme://user:password@host, then the password), raw and percent-decoded; empty if it
-// has none.
-[[nodiscard]] std::vector<std::string> url_secrets(std::string_view text);
+// Printable, valid UTF-8 of at most `bytes_max` bytes (≥ the cut mark): bytes that are not UTF-8 become U+FFFD, control characters become
+// escapes such as \n and \x1b, a cut is marked and never splits a character.
+[[nodiscard]] std::string clean_text(std::string_view raw, std::size_t bytes_max);
 
-}  // namespace sluice::text
+// clean_text with every occurrence of a secret replaced by kSecretMask before the cut, so that no part of one is left over. Empty secrets
+// are ignored.
+[[nodiscard]] std::string clean_text(std::string_view raw, std::size_t bytes_max, std::span<const std::string> secrets);
+
+}  // namespace sluice
