@@ -14,14 +14,26 @@
 
 #include "core/base/result.hpp"
 
-struct sluice_sink;
-struct sluice_source;
-
 namespace sluice::plugin {
 
 enum class Errc : std::uint8_t {
-  kNotFound, kNotALibrary, kWrongArchitecture, kMissingLibrary, kNoEntrySymbol, kTooNew, kTooOld, kBuildMismatch, kEntryRefused,
-  kProbeCrashed, kProbeTimeout, kSanitizerMismatch, kNoSuchConnector, kUnsupportedExtension, kWritableByOthers, kLoadFailed, kBadDescriptor
+  kNotFound,
+  kNotALibrary,
+  kWrongArchitecture,
+  kMissingLibrary,
+  kNoEntrySymbol,
+  kTooNew,
+  kTooOld,
+  kBuildMismatch,
+  kEntryRefused,
+  kProbeCrashed,
+  kProbeTimeout,
+  kSanitizerMismatch,
+  kNoSuchConnector,
+  kUnsupportedExtension,
+  kWritableByOthers,
+  kLoadFailed,
+  kBadDescriptor
 };
 [[nodiscard]] const ErrorInfo& error_info(Errc code);
 
@@ -34,6 +46,7 @@ struct ConnectorDescriptor {
   bool ordered = false;
   bool own_positions = false;
   std::uint32_t batches_in_flight_max = 1;
+  std::uint32_t state_version = 0;  // sources: of the state they write
   std::string config_schema_json;
 };
 
@@ -47,8 +60,7 @@ struct PluginDescription {
   std::vector<ConnectorDescriptor> connectors;
 };
 
-// A library mapped into this process for the rest of its life.
-class LoadedPlugin;
+class LoadedPlugin;  // loaded_plugin.hpp
 
 // The plugin search path and everything loaded from it. Thread-safe.
 class PluginCatalog {

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/plugin/loaded_plugin.hpp"
+
+#include <fmt/format.h>
+
+namespace sluice::plugin {
+
+CallResult<std::uint32_t> LoadedPlugin::find(bool is_sink, std::string_view connector) const {
+  const char* kind = is_sink ? "sink" : "source";
+  std::string offered;
+  std::vector<std::uint32_t> matches;
+  for (std::uint32_t i = 0; i < description_.connectors.size(); ++i) {
+    const ConnectorDescriptor& descriptor = description_.connectors[i];
+    if (descriptor.is_sink != is_sink) continue;
+    if (!offered.empty()) offered += ", ";
+    offered += descriptor.id;
+    if (connector.empty() || descriptor.id == connector) matches.push_back(i);
+  }
+  if (matches.size() == 1) return matches.front();
+
+  Outcome outcome;
+  outcome.outcome_class = OutcomeClass::kInvalidConfig;
+  outcome.code = error_info(Errc::kNoSuchConnector).name;
+  if (offered.empty()) {
+    outcome.text = fmt::format("plugin '{}' has no {}", description_.id, kind);
+    outcome.hint = fmt::format("use it as a {}, or name another plugin", is_sink ? "source" : "sink");
+  } else if (connector.empty()) {
+    outcome.text = fmt::format("plugin '{}' has several {}s: {}", description_.id, kind, offered);
+    outcome.hint = "name one of them with the key `connector`";
+  } else {
+    outcome.text = fmt::format("plugin '{}' has no {} named '{}'; it has {}", description_.id, kind, connector, offered);
+    outcome.hint = "correct the key `connector`";
+  }
+  return std::unexpected(std::move(outcome));
+}
+
+}  // namespace sluice::plugin

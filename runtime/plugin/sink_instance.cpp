@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/plugin/sink_instance.hpp"
+
+#include <map>
+
+#include <fmt/format.h>
+
+#include "core/base/assert.hpp"
+#include "core/base/bytes.hpp"
+#include "runtime/plugin/loaded_plugin.hpp"
+#include "runtime/plugin/write_collector.hpp"
+
+namespace sluice::plugin {
+
+struct SinkInstance::Core final : InstanceCore {
+  using InstanceCore::InstanceCore;
+
+  [[nodiscard]] CallResult<void> simple_call(const char* name, auto&& function) {
+    OutcomeSlot slot(host().secrets());
+    auto failure = call(name, slot.outcome(), [&] { return function(slot.writer()); });
+    if (failure) return std::unexpected(*std::move(failure));
+    return {};
+  }
+
+  sluice_sink sink{};  // a copy: a plugin that overwrites its table changes nothing here
+  std::shared_ptr<LoadedPlugin> plugin;
+  OwnedPartitions owned;
+};
+
+namespace {
+
+bool is_complete_sink(const sluice_sink& sink) {
+  return sink.struct_size >= sizeof(sluice_sink) && sink.open && sink.assign && sink.write && sink.flush && sink.revoke && sink.close &&
+         sink.destroy && sink.cancel && sink.get_extension;
+}
+
+}  // namespace
+
+SinkInstance::SinkInstance(std::unique_ptr<Core> core) : core_(std::move(core)) {}
+
+CallResult<std::unique_ptr<SinkInstance>> SinkInstance::create(std::shared_ptr<LoadedPlugin> plugin, std::string_view connector,
+                                                               InstanceOptions options) {
+  const auto index = plugin->find(/*is_sink=*/true, connector);
+  if (!index) return std::unexpected(index.error());
+  auto instance = create(plugin->factory(), *index, std::move(options));
+  if (instance) (*instance)->core_->plugin = std::move(plugin);
+  return instance;
+}
+
+CallResult<std::unique_ptr<SinkInstance>> SinkInstance::create(const sluice_connector_factory& factory, std::uint32_t index,
+                                                               InstanceOptions options) {
+  auto core = std::make_unique<Core>(std::move(options));
+  const sluice_sink* table = nullptr;
+  const auto created = core->simple_call("create_sink", [&](const sluice_outcome_writer* failure) {
+    table = factory.create_sink(index, core->host().table(), failure);
+    return table != nullptr ? SLUICE_OK : SLUICE_FAILED;
+  });
+  if (!created) return std::unexpected(created.error());
+  if (!is_complete_sink(*table))
+    return std::unexpected(contract_violation("create_sink returned a table that is too short or lacks a function"));
+  core->sink = *table;
+  return std::unique_ptr<SinkInstance>(new SinkInstance(std::move(core)));
+}
+
+SinkInstance::~SinkInstance() {
+  if (core_->abandoned() || core_->running_call()) {
+    core_->set_abandoned();
+    retain_for_ever(std::move(core_));
+    return;
+  }
+  std::optional<Outcome> none;
+  (void)core_->call("destroy", none, [&] {
+    core_->sink.destroy(core_->sink.self);
+    return SLUICE_OK;
+  });
+}
+
+CallResult<void> SinkInstance::open(std::string_view config_json, const CallOptions& call) {
+  if (core_->cancelled()) return std::unexpected(core_->cancelled_outcome("open"));
+  return core_->simple_call("open", [&](const sluice_outcome_writer* failure) {
+    const sluice_call abi_call = InstanceCore::call_of(call);
+    return core_->sink.open(core_->sink.self, &abi_call, {config_json.data(), config_json.size()}, failure);
+  });
+}
+
+CallResult<std::vector<Offset>> SinkInstance::assign(std::span<const Assignment> parts, const CallOptions& call) {
+  if (core_->cancelled()) return std::unexpected(core_->cancelled_outcome("assign"));
+  std::vector<const sluice_assignment*> abi_parts;
+  std::vector<std::uint64_t> resume_next;
+  for (const Assignment& part : parts) {
+    const auto [position, added] = core_->owned.try_emplace(part.ref, part, core_->options().cluster_id);
+    SLUICE_ASSERT(added, "partition {} of {} is assigned twice", part.partition, client::to_string(part.topic));
+    abi_parts.push_back(&position->second.abi());
+    resume_next.push_back(part.committed_next.value());
+  }
+  const auto assigned = core_->simple_call("assign", [&](const sluice_outcome_writer* failure) {
+    const sluice_call abi_call = InstanceCore::call_of(call);
+    return core_->sink.assign(core_->sink.self, &abi_call, abi_parts.data(), narrow<std::uint32_t>(abi_parts.size()), resume_next.data(),
+                              failure);
+  });
+  std::vector<Offset> out;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (!assigned) {
+      core_->owned.erase(parts[i].ref);
+      continue;
+    }
+    out.emplace_back(resume_next[i]);
+    core_->owned.at(parts[i].ref).start_at(out.back());
+  }
+  if (!assigned) return std::unexpected(assigned.error());
+  return out;
+}
+
+WriteReport SinkInstance::write(client::PartitionRef partition, const sluice_batch& batch, const CallOptions& call) {
+  const auto owned = core_->owned.find(partition);
+  SLUICE_ASSERT(owned != core_->owned.end(), "a batch of {} records for group {}, which is not assigned", batch.record_count,
+                partition.group);
+  WriteCollector collector(core_->owned, owned->second, batch, core_->host().secrets());
+  if (core_->cancelled()) return collector.nothing(core_->cancelled_outcome("write"));
+  auto failure = core_->call("write", collector.outcome(), [&] {
+    const sluice_call abi_call = InstanceCore::call_of(call);
+    return core_->sink.write(core_->sink.self, &abi_call, &batch, collector.result());
+  });
+  return collector.finish(std::move(failure));
+}
+
+FlushReport SinkInstance::flush(const CallOptions& call) {
+  FlushCollector collector(core_->owned, core_->host().secrets());
+  if (core_->cancelled()) return {.durable = {}, .failure = core_->cancelled_outcome("flush")};
+  auto failure = core_->call("flush", collector.outcome(), [&] {
+    const sluice_call abi_call = InstanceCore::call_of(call);
+    return core_->sink.flush(core_->sink.self, &abi_call, collector.result());
+  });
+  return collector.finish(std::move(failure));
+}
+
+CallResult<void> SinkInstance::revoke(std::span<const client::PartitionRef> partitions, const CallOptions& call) {
+  std::vector<const sluice_assignment*> abi_parts;
+  for (const client::PartitionRef ref : partitions) {
+    const auto owned = core_->owned.find(ref);
+    SLUICE_ASSERT(owned != core_->owned.end(), "group {} is revoked but was not assigned", ref.group);
+    abi_parts.push_back(&owned->second.abi());
+  }
+  CallResult<void> revoked;
+  if (core_->cancelled()) {
+    revoked = std::unexpected(core_->cancelled_outcome("revoke"));
+  } else {
+    revoked = core_->simple_call("revoke", [&](const sluice_outcome_writer* failure) {
+      const sluice_call abi_call = InstanceCore::call_of(call);
+      return core_->sink.revoke(core_->sink.self, &abi_call, abi_parts.data(), narrow<std::uint32_t>(abi_parts.size()), failure);
+    });
+  }
+  for (const client::PartitionRef ref : partitions) core_->owned.erase(ref);
+  return revoked;
+}
+
+CallResult<void> SinkInstance::close(const CallOptions& call) {
+  auto closed = core_->simple_call("close", [&](const sluice_outcome_writer* failure) {
+    const sluice_call abi_call = InstanceCore::call_of(call);
+    return core_->sink.close(core_->sink.self, &abi_call, failure);
+  });
+  core_->owned.clear();
+  return closed;
+}
+
+void SinkInstance::cancel() {
+  core_->set_cancelled();
+  try {
+    core_->sink.cancel(core_->sink.self);
+  } catch (...) {
+    // The flag is set: whatever the running call returns, no other follows.
+  }
+}
+
+std::optional<RunningCall> SinkInstance::running_call() const {
+  return core_->running_call();
+}
+std::vector<std::pair<std::string, double>> SinkInstance::metrics() const {
+  return core_->host().metrics();
+}
+void SinkInstance::abandon() {
+  core_->set_abandoned();
+}
+bool SinkInstance::abandoned() const {
+  return core_->abandoned();
+}
+
+}  // namespace sluice::plugin

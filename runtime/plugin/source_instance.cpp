@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/plugin/source_instance.hpp"
+
+#include <fmt/format.h>
+
+#include "core/base/assert.hpp"
+#include "runtime/plugin/loaded_plugin.hpp"
+#include "runtime/plugin/poll_writer.hpp"
+
+namespace sluice::plugin {
+
+struct SourceInstance::Core final : InstanceCore {
+  using InstanceCore::InstanceCore;
+
+  [[nodiscard]] CallResult<void> simple_call(const char* name, auto&& function) {
+    OutcomeSlot slot(host().secrets());
+    auto failure = call(name, slot.outcome(), [&] { return function(slot.writer()); });
+    if (failure) return std::unexpected(*std::move(failure));
+    return {};
+  }
+  [[nodiscard]] CallResult<void> simple_call_unless_cancelled(const char* name, auto&& function) {
+    if (cancelled()) return std::unexpected(cancelled_outcome(name));
+    return simple_call(name, function);
+  }
+
+  sluice_source source{};  // a copy: a plugin that overwrites its table changes nothing here
+  std::shared_ptr<LoadedPlugin> plugin;
+};
+
+namespace {
+
+bool is_complete_source(const sluice_source& source) {
+  return source.struct_size >= sizeof(sluice_source) && source.migrate_state && source.open && source.poll && source.on_result &&
+         source.pause && source.resume && source.close && source.destroy && source.cancel && source.get_extension;
+}
+
+sluice_source_state abi_state(const SavedState& state) {
+  return {.struct_size = sizeof(sluice_source_state),
+          .version = state.version,
+          .bytes = {reinterpret_cast<const std::uint8_t*>(state.bytes.data()), state.bytes.size()}};
+}
+
+// Collects what migrate_state writes, up to a limit.
+class StateBytes {
+ public:
+  explicit StateBytes(std::size_t bytes_max) : bytes_max_(bytes_max) {
+    writer_ = {.struct_size = sizeof(sluice_bytes_writer), .reserved = 0, .host_data = this, .write = &StateBytes::on_write};
+  }
+  StateBytes(const StateBytes&) = delete;
+  StateBytes& operator=(const StateBytes&) = delete;
+
+  [[nodiscard]] const sluice_bytes_writer* writer() const { return &writer_; }
+  [[nodiscard]] bool refused() const { return refused_; }
+  [[nodiscard]] ByteVector take() { return std::move(bytes_); }
+
+ private:
+  static sluice_status on_write(void* self, const void* ptr, std::uint64_t len) noexcept {
+    auto& state = *static_cast<StateBytes*>(self);
+    if (state.refused_ || (ptr == nullptr && len > 0) || len > state.bytes_max_ - state.bytes_.size()) {
+      state.refused_ = true;
+      return SLUICE_FAILED;
+    }
+    const auto* from = static_cast<const std::byte*>(ptr);
+    state.bytes_.insert(state.bytes_.end(), from, from + len);
+    return SLUICE_OK;
+  }
+
+  std::size_t bytes_max_;
+  sluice_bytes_writer writer_{};
+  ByteVector bytes_;
+  bool refused_ = false;
+};
+
+}  // namespace
+
+SourceInstance::SourceInstance(std::unique_ptr<Core> core) : core_(std::move(core)) {}
+
+CallResult<std::unique_ptr<SourceInstance>> SourceInstance::create(std::shared_ptr<LoadedPlugin> plugin, std::string_view connector,
+                                                                   InstanceOptions options) {
+  const auto index = plugin->find(/*is_sink=*/false, connector);
+  if (!index) return std::unexpected(index.error());
+  auto instance = create(plugin->factory(), *index, std::move(options));
+  if (instance) (*instance)->core_->plugin = std::move(plugin);
+  return instance;
+}
+
+CallResult<std::unique_ptr<SourceInstance>> SourceInstance::create(const sluice_connector_factory& factory, std::uint32_t index,
+                                                                   InstanceOptions options) {
+  auto core = std::make_unique<Core>(std::move(options));
+  const sluice_source* table = nullptr;
+  const auto created = core->simple_call("create_source", [&](const sluice_outcome_writer* failure) {
+    table = factory.create_source(index, core->host().table(), failure);
+    return table != nullptr ? SLUICE_OK : SLUICE_FAILED;
+  });
+  if (!created) return std::unexpected(created.error());
+  if (!is_complete_source(*table))
+    return std::unexpected(contract_violation("create_source returned a table that is too short or lacks a function"));
+  core->source = *table;
+  return std::unique_ptr<SourceInstance>(new SourceInstance(std::move(core)));
+}
+
+SourceInstance::~SourceInstance() {
+  if (core_->abandoned() || core_->running_call()) {
+    core_->set_abandoned();
+    retain_for_ever(std::move(core_));
+    return;
+  }
+  std::optional<Outcome> none;
+  (void)core_->call("destroy", none, [&] {
+    core_->source.destroy(core_->source.self);
+    return SLUICE_OK;
+  });
+}
+
+CallResult<ByteVector> SourceInstance::migrate_state(const SavedState& from, const CallOptions& call) {
+  StateBytes migrated(core_->options().state_bytes_max);
+  const auto done = core_->simple_call_unless_cancelled("migrate_state", [&](const sluice_outcome_writer* failure) {
+    const sluice_call abi_call = InstanceCore::call_of(call);
+    const sluice_source_state state = abi_state(from);
+    return core_->source.migrate_state(core_->source.self, &abi_call, &state, migrated.writer(), failure);
+  });
+  if (!done) return std::unexpected(done.error());
+  if (migrated.refused()) {
+    return std::unexpected(
+        contract_violation(fmt::format("migrate_state wrote null, or more than {} bytes, and went on", core_->options().state_bytes_max)));
+  }
+  return migrated.take();
+}
+
+CallResult<void> SourceInstance::open(std::string_view config_json, const std::optional<SavedState>& state, const CallOptions& call) {
+  return core_->simple_call_unless_cancelled("open", [&](const sluice_outcome_writer* failure) {
+    const sluice_call abi_call = InstanceCore::call_of(call);
+    const sluice_source_state saved = state ? abi_state(*state) : sluice_source_state{};
+    return core_->source.open(core_->source.self, &abi_call, {config_json.data(), config_json.size()}, state ? &saved : nullptr, failure);
+  });
+}
+
+PollReport SourceInstance::poll(const PollRequest& request, RecordSink& records, const CallOptions& call) {
+  if (core_->cancelled()) return {.records = 0, .bytes = 0, .full = false, .state = {}, .failure = core_->cancelled_outcome("poll")};
+  PollWriter writer(request, records, core_->options(), core_->host().secrets());
+  auto failure = core_->call("poll", writer.outcome(), [&] {
+    const sluice_call abi_call = InstanceCore::call_of(call);
+    const sluice_poll_request abi_request{.struct_size = sizeof(sluice_poll_request),
+                                          .max_records = request.records_max,
+                                          .max_bytes = request.bytes_max,
+                                          .wait_until_ns = static_cast<std::uint64_t>(request.wait_until.count()),
+                                          .batch_id = request.batch_id};
+    return core_->source.poll(core_->source.self, &abi_call, &abi_request, writer.writer());
+  });
+  return writer.finish(std::move(failure));
+}
+
+CallResult<void> SourceInstance::on_result(std::uint64_t batch_id, bool acknowledged, const CallOptions& call) {
+  return core_->simple_call_unless_cancelled("on_result", [&](const sluice_outcome_writer* failure) {
+    const sluice_call abi_call = InstanceCore::call_of(call);
+    return core_->source.on_result(core_->source.self, &abi_call, batch_id, acknowledged ? SLUICE_BATCH_ACKED : SLUICE_BATCH_NACKED,
+                                   failure);
+  });
+}
+
+CallResult<void> SourceInstance::pause(const CallOptions& call) {
+  return core_->simple_call_unless_cancelled("pause", [&](const sluice_outcome_writer* failure) {
+    const sluice_call abi_call = InstanceCore::call_of(call);
+    return core_->source.pause(core_->source.self, &abi_call, failure);
+  });
+}
+
+CallResult<void> SourceInstance::resume(const CallOptions& call) {
+  return core_->simple_call_unless_cancelled("resume", [&](const sluice_outcome_writer* failure) {
+    const sluice_call abi_call = InstanceCore::call_of(call);
+    return core_->source.resume(core_->source.self, &abi_call, failure);
+  });
+}
+
+CallResult<void> SourceInstance::close(const CallOptions& call) {
+  return core_->simple_call("close", [&](const sluice_outcome_writer* failure) {
+    const sluice_call abi_call = InstanceCore::call_of(call);
+    return core_->source.close(core_->source.self, &abi_call, failure);
+  });
+}
+
+void SourceInstance::cancel() {
+  core_->set_cancelled();
+  try {
+    core_->source.cancel(core_->source.self);
+  } catch (...) {
+    // The flag is set: whatever the running call returns, no other follows.
+  }
+}
+
+std::optional<RunningCall> SourceInstance::running_call() const {
+  return core_->running_call();
+}
+std::vector<std::pair<std::string, double>> SourceInstance::metrics() const {
+  return core_->host().metrics();
+}
+void SourceInstance::abandon() {
+  core_->set_abandoned();
+}
+bool SourceInstance::abandoned() const {
+  return core_->abandoned();
+}
+
+}  // namespace sluice::plugin
