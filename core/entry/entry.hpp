@@ -80,6 +80,8 @@ class EntryView {
   [[nodiscard]] static Result<EntryView> verify(Bytes bytes);
   // Verifies the entry at the start of `bytes`, whatever follows it.
   [[nodiscard]] static Result<EntryView> verify_front(Bytes bytes);
+  // The same, for a header that decode_entry_header() made of these bytes.
+  [[nodiscard]] static Result<EntryView> verify_body(const EntryHeader& header, Bytes bytes);
 
   [[nodiscard]] const EntryHeader& header() const { return header_; }
   [[nodiscard]] Bytes bytes() const { return bytes_; }  // stored form, padding included
@@ -135,6 +137,8 @@ class EntryDraft {
 
  private:
   friend class BatchBuilder;
+  // Hashes the body and pads it.
+  [[nodiscard]] static EntryDraft complete(EntryHeader header, ByteVector bytes);
   EntryDraft(EntryHeader header, ByteVector bytes) : header_(header), bytes_(std::move(bytes)) {}
 
   EntryHeader header_;  // for a gap, next_offset is final; else it is set by stamp()

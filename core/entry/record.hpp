@@ -81,6 +81,7 @@ class Headers {
  public:
   // Errors: entry.bad_record (name empty, longer than its limit or not UTF-8; too many headers; value beyond the record limit).
   [[nodiscard]] Result<void> add(std::string_view name, Bytes value);
+  [[nodiscard]] static Headers copy_of(HeadersView view);
   [[nodiscard]] HeadersView view() const { return HeadersView::from_checked(encoded_); }
   void clear() {
     encoded_.clear();

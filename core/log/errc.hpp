@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "core/base/error.hpp"
 
@@ -31,5 +32,7 @@ enum class Errc : std::uint8_t {
 
 // Whether recovery refused: final for this directory until an operator acts, while other partitions start.
 [[nodiscard]] bool is_refusal(const Error& error);
+// The refusal of that name ("log.hole"); kRefused if there is none.
+[[nodiscard]] Errc refusal_from_name(std::string_view name);
 
 }  // namespace sluice::log

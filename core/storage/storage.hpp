@@ -49,6 +49,8 @@ class Storage {
   [[nodiscard]] virtual Result<FilePtr> open(const std::string& path, OpenMode mode) = 0;
   [[nodiscard]] virtual Result<void> rename(const std::string& from, const std::string& to) = 0;
   [[nodiscard]] virtual Result<void> remove(const std::string& path) = 0;
+  // An empty one.
+  [[nodiscard]] virtual Result<void> remove_directory(const std::string& directory) = 0;
   // Names in a directory, without "." and "..", sorted.
   [[nodiscard]] virtual Result<std::vector<std::string>> list(const std::string& directory) = 0;
   // Creates the directory and its missing parents, and syncs every directory that got a new entry. Existing ones are fine.

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/log/entry_log.hpp"
+#include "core/log/recovery.hpp"
+#include "core/log/segment_scan.hpp"
+
+namespace sluice::log {
+
+inline constexpr std::size_t kOpenSegmentsMax = 4;  // complete segments of one log that keep a descriptor and an index
+
+// What EntryLog is made of. Completions of jobs hold it, so it outlives its EntryLog by at most the jobs in flight.
+//
+// One queue in front of the active segment. `busy_` is the job that owns the tail: a flush (write, then sync) or a roll; nothing else is
+// written while it runs. `syncing_` is a sync alone, beside which entries without must_sync may still be written. There is never more
+// than one sync of a file at a time: the kernel tells a failed write-back to one of them only.
+class EntryLog::Impl : public std::enable_shared_from_this<EntryLog::Impl> {
+ public:
+  Impl(storage::Storage& storage, storage::IoQueue& queue, LogOptions options, RecoveredLog recovered);
+
+  // entry_log.cpp
+  Result<void> replay(Op from, const std::function<Result<void>(const entry::EntryView&)>& visit);
+  entry::EntryStamp next_stamp(const entry::EntryDraft& draft, TimestampUs now, bool must_sync) const;
+  std::uint64_t size_bytes() const;
+  std::vector<SegmentInfo> sealed_segments() const;
+  void abandon();
+
+  // entry_log_write.cpp
+  void append(std::vector<entry::SharedEntry> entries, Completion<void> on_durable);
+  void sync(Completion<void> done);
+  void close(Completion<void> done);
+
+  // entry_log_read.cpp
+  void read(const ReadRequest& request, Completion<ReadResult> done);
+  void read_ops(Op from, Op up_to, std::uint64_t bytes_max, Completion<std::vector<entry::SharedEntry>> done);
+  void offset_for_time(TimestampUs at, Op up_to, Completion<Offset> done);
+
+  // entry_log_keep.cpp
+  void write_checkpoint(Op op, ByteVector body, Completion<void> done);
+  void drop_before(Offset trim_floor, Completion<std::size_t> done);
+
+  struct Segment {
+    SegmentPage page;
+    LogHead end;                                // after the last entry that is written
+    std::uint64_t bytes = 0;                    // written
+    std::shared_ptr<const SegmentFiles> files;  // of a complete segment, if they are open
+    std::uint64_t used = 0;                     // for closing the least recently used
+  };
+
+  storage::Storage& storage_;
+  storage::IoQueue& queue_;
+  LogOptions options_;
+
+  std::deque<Segment> segments_;  // at least one; the last is active
+  storage::FilePtr active_log_;
+  storage::FilePtr active_index_file_;
+  Index active_index_;
+  std::uint64_t last_indexed_ = 0;  // position of the newest index entry; 0 = none in this segment
+
+  LogHead head_;                  // the newest queued entry
+  Op tail_first_op_;              // first op of the segment that holds the head, counting queued entries
+  std::uint64_t tail_bytes_ = 0;  // size of that segment once everything queued is written
+  Op written_op_;
+  Op synced_op_;
+  Op acknowledged_op_;
+  std::uint64_t unsynced_bytes_ = 0;
+  Op checkpoint_op_;
+  std::uint64_t bytes_since_checkpoint_ = 0;
+
+  std::optional<Error> fenced_;
+  bool stopped_ = false;
+  bool abandoned_ = false;
+
+ private:
+  struct Waiter {
+    Op op;
+    Completion<void> done;
+  };
+  // Entries on their way to the files, and what the job needs to write them. Shared with the job.
+  struct Chunk {
+    std::vector<entry::SharedEntry> entries;
+    std::vector<Bytes> parts;
+    std::uint64_t position = 0;
+    std::uint64_t bytes = 0;
+    std::vector<IndexEntry> index_entries;
+    ByteVector index_bytes;
+    std::uint64_t index_position = 0;
+    bool must_sync = false;
+    bool storage_full = false;  // the outcome of a write, set by whoever wrote
+  };
+  struct SegmentPair {
+    storage::FilePtr log;
+    storage::FilePtr index;
+    bool storage_full = false;
+  };
+
+  Result<void> check_sequence(const entry::EntryHeader& header) const;
+  void admit(entry::SharedEntry entry);
+  void pump();
+  bool start_roll_if_due();
+  bool start_sync_if_wanted();
+  std::shared_ptr<Chunk> take_chunk();
+  static Result<void> write_chunk(storage::File& log, storage::File& index, Chunk& chunk);
+  void flush(std::shared_ptr<Chunk> chunk);
+  void on_written(const Chunk& chunk);
+  static Result<void> complete_segment(storage::File& log, storage::File& index);
+  static Result<void> begin_segment(storage::Storage& storage, const std::string& directory, const SegmentPage& page, SegmentPair& out);
+  void on_rolled(const SegmentPage& page, SegmentPair pair);
+  void release_waiters();
+  void evict_hot();
+  void fence(Error error);
+  void fence_after_write(bool storage_full, Error error);
+  std::optional<Error> closed_error() const;
+
+  struct DiskRead;
+  std::size_t first_hot(const ScanRequest& request) const;
+  std::vector<entry::SharedEntry> collect_hot(std::size_t at, const ScanRequest& request) const;
+  std::size_t segment_of(const ScanRequest& request) const;
+  void scan(const ScanRequest& request, const std::optional<ReadCursor>& cursor, Completion<DiskRead> done);
+  void keep_files(Op first_op, std::shared_ptr<const SegmentFiles> files);
+  Result<void> check_range(const ScanRequest& request) const;
+
+  void store_checkpoint(Checkpoint checkpoint, std::uint64_t bytes_before, Completion<void> done);
+
+  std::deque<entry::SharedEntry> queued_;  // not written yet; bounded by admission
+  std::deque<entry::SharedEntry> hot_;     // the newest entries, contiguous up to the head
+  std::uint64_t hot_bytes_ = 0;
+  std::deque<Waiter> waiters_;
+  std::deque<Waiter> sync_waiters_;
+  bool busy_ = false;
+  bool syncing_ = false;
+  bool pumping_ = false;
+  bool checkpointing_ = false;
+  bool dropping_ = false;
+  std::deque<Op> to_remove_;  // segments that no read sees any more, oldest first
+  std::uint64_t uses_ = 0;
+};
+
+}  // namespace sluice::log

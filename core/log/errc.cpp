@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/log/errc.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace sluice::log {
+namespace {
+
+constexpr std::array<ErrorInfo, 16> kLogErrors{{
+    {"log.refused", ErrorKind::kCorrupt,
+     "An earlier start refused this directory, and the file `refused` in it says why. Its bytes are untouched. Remove that file after the "
+     "cause is repaired."},
+    {"log.survivor_past_damage", ErrorKind::kCorrupt,
+     "Damaged bytes are followed by a whole entry, so this is not the torn end of a crash: acknowledged records may be inside the damage. "
+     "Nothing was cut."},
+    {"log.unverified_residue", ErrorKind::kCorrupt,
+     "Bytes follow the last whole entry, and the search for entries among them reached its limit. Nothing was cut, because they may hold "
+     "records."},
+    {"log.damaged_segment", ErrorKind::kCorrupt,
+     "A segment that was complete, or the header page of one, does not verify any more. Look at the device; restore the file from a copy."},
+    {"log.hole", ErrorKind::kCorrupt, "Entries or segments are missing between those that are there. Restore the missing file."},
+    {"log.empty_non_tail_segment", ErrorKind::kCorrupt,
+     "A segment without entries lies before the newest one. Restore the file from a copy."},
+    {"log.foreign_segment", ErrorKind::kCorrupt,
+     "A file belongs to another partition, or its name does not match its contents. Put the right file there."},
+    {"log.damaged_checkpoint", ErrorKind::kCorrupt, "The checkpoint file does not verify. Restore it from a copy."},
+    {"log.checkpoint_past_head", ErrorKind::kCorrupt,
+     "The log ends before its checkpoint, which was written after it: the end of the log is lost."},
+    {"log.newer_format", ErrorKind::kGiveUp, "The files were written by a newer release. Run that release."},
+    {"log.damaged_entry", ErrorKind::kCorrupt,
+     "A stored entry does not verify. The message names the segment and the position; `sluice log dump` shows what is around it."},
+    {"log.out_of_range", ErrorKind::kInvalidInput,
+     "The position lies before the oldest entry that is kept. The error names the earliest one."},
+    {"log.fenced", ErrorKind::kGiveUp,
+     "A write or sync of this log failed, so nothing more is written to it. Check the device, then restart."},
+    {"log.storage_full", ErrorKind::kGiveUp, "The file system is full; the log stopped before it lost anything. Free space, then restart."},
+    {"log.stopped", ErrorKind::kGiveUp, "The log is closed."},
+    {"log.out_of_sequence", ErrorKind::kConflict, "The entry does not follow the newest one of the log."},
+}};
+constexpr std::size_t kRefusals = 10;
+
+}  // namespace
+
+const ErrorInfo& error_info(Errc code) {
+  return kLogErrors.at(static_cast<std::size_t>(code));
+}
+
+bool is_refusal(const Error& error) {
+  return std::any_of(kLogErrors.begin(), kLogErrors.begin() + kRefusals, [&](const ErrorInfo& info) { return info.name == error.code(); });
+}
+
+Errc refusal_from_name(std::string_view name) {
+  for (std::size_t i = 0; i < kRefusals; ++i) {
+    if (kLogErrors.at(i).name == name) return static_cast<Errc>(i);
+  }
+  return Errc::kRefused;
+}
+
+}  // namespace sluice::log

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/result.hpp"
+#include "core/log/entry_log.hpp"
+#include "core/log/index.hpp"
+#include "core/log/recovery_report.hpp"
+#include "core/log/segment_page.hpp"
+#include "core/storage/storage.hpp"
+
+namespace sluice::log {
+
+inline constexpr const char* kRefusedName = "refused";
+
+// One segment as recovery left it.
+struct RecoveredSegment {
+  SegmentPage page;
+  LogHead end;              // the head after its last entry; head_before(page) if it has none
+  std::uint64_t bytes = 0;  // verified end = file size
+  Index index;
+
+  [[nodiscard]] bool has_entries() const { return end.op >= page.first_op; }
+};
+
+struct RecoveredLog {
+  std::vector<RecoveredSegment> segments;  // at least one; the last is active
+  storage::FilePtr active_log;
+  storage::FilePtr active_index;
+  std::uint64_t bytes_after_checkpoint = 0;
+  std::optional<Checkpoint> checkpoint;
+  RecoveryReport report;
+
+  [[nodiscard]] const LogHead& head() const { return segments.back().end; }
+};
+
+// Judges the directory and then brings it into the state that a running log needs. Errors as EntryLog::open. [blocking]
+[[nodiscard]] Result<RecoveredLog> recover(storage::Storage& storage, const LogOptions& options);
+
+}  // namespace sluice::log

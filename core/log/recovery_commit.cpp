@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "core/log/chain.hpp"
+#include "core/log/recovery_plan.hpp"
+
+namespace sluice::log {
+namespace {
+
+constexpr int kSetAsideMax = 1000;
+constexpr std::size_t kCopyBytes = 1u << 20;
+
+Result<void> copy_range(storage::File& from, std::uint64_t position, std::uint64_t end, storage::File& to) {
+  ByteVector buffer(kCopyBytes);
+  std::uint64_t written = 0;
+  while (position < end) {
+    const std::size_t want = static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), end - position));
+    SLUICE_TRY(const std::size_t got, from.read(position, MutableBytes(buffer).first(want)));
+    if (got == 0) break;
+    SLUICE_CHECK(to.write(written, Bytes(buffer).first(got)));
+    position += got;
+    written += got;
+  }
+  return to.sync();
+}
+
+// Names of bytes that were set aside are never reused: they may be all that is left of something.
+Result<std::string> set_aside_path(storage::Storage& storage, const std::string& segment_path) {
+  for (int i = 1; i <= kSetAsideMax; ++i) {
+    std::string path = fmt::format("{}.cut-{}", segment_path, i);
+    const auto file = storage.open(path, storage::OpenMode::kRead);
+    if (file) continue;
+    if (!storage::is_absent(file.error())) return fail(file.error());
+    return path;
+  }
+  return fail(sluice::Errc::kLimit, fmt::format("{} has {} set-aside files; move them away", segment_path, kSetAsideMax));
+}
+
+Result<void> set_aside(storage::Storage& storage, const LogOptions& options, const PlannedSegment& planned, RecoveryReport& report) {
+  SLUICE_TRY(const std::string path, set_aside_path(storage, planned.path));
+  const std::string staging = path + storage::kStagingSuffix;
+  {
+    SLUICE_TRY(const storage::FilePtr from, storage.open(planned.path, storage::OpenMode::kRead));
+    SLUICE_TRY(const storage::FilePtr to, storage.open(staging, storage::OpenMode::kReplace));
+    SLUICE_CHECK(copy_range(*from, planned.segment.bytes, planned.file_bytes, *to));
+  }
+  SLUICE_CHECK(storage.rename(staging, path));
+  SLUICE_CHECK(storage.sync_directory(options.directory));
+  report.cut =
+      RecoveryReport::Cut{planned.path, planned.segment.bytes, planned.file_bytes - planned.segment.bytes, path, planned.tail_reason};
+  return {};
+}
+
+Result<void> write_index(storage::Storage& storage, const LogOptions& options, const PlannedSegment& planned) {
+  ByteVector bytes;
+  for (const IndexEntry& entry : planned.segment.index.entries()) encode_index_entry(bytes, entry);
+  return storage::replace_file(storage, options.directory, index_name(planned.segment.page.first_op), bytes);
+}
+
+// The index first, then the log: an index that ends early is harmless at any moment in between, one that reaches too far is rebuilt.
+Result<void> mend_segment(storage::Storage& storage, const LogOptions& options, PlannedSegment& planned, RecoveryReport& report) {
+  if (planned.set_aside_tail) SLUICE_CHECK(set_aside(storage, options, planned, report));
+  if (planned.rebuild_index) {
+    SLUICE_CHECK(write_index(storage, options, planned));
+    if (planned.segment.has_entries()) ++report.indexes_rebuilt;
+  }
+  if (planned.file_bytes == planned.segment.bytes && !planned.page_missing) return {};
+  SLUICE_TRY(const storage::FilePtr log, storage.open(planned.path, storage::OpenMode::kReadWrite));
+  if (planned.page_missing) {
+    SLUICE_CHECK(log->write(0, encode_segment_page(planned.segment.page)));
+    planned.segment.bytes = kSegmentPageBytes;
+  }
+  SLUICE_CHECK(log->truncate(planned.segment.bytes));
+  return log->sync();
+}
+
+Result<void> create_first_segment(storage::Storage& storage, const LogOptions& options, RecoveryPlan& plan) {
+  SLUICE_CHECK(storage.make_directories(options.directory));
+  PlannedSegment first;
+  first.segment.end = empty_head(options.group, options.incarnation);
+  first.segment.page = page_after(first.segment.end, options.group, options.incarnation);
+  first.segment.bytes = kSegmentPageBytes;
+  first.path = options.directory + "/" + segment_name(first.segment.page.first_op);
+  first.file_bytes = kSegmentPageBytes;
+  SLUICE_TRY(const storage::FilePtr log, storage.open(first.path, storage::OpenMode::kCreateNew));
+  SLUICE_CHECK(log->write(0, encode_segment_page(first.segment.page)));
+  SLUICE_CHECK(log->sync());
+  SLUICE_CHECK(write_index(storage, options, first));
+  plan.segments.push_back(std::move(first));
+  plan.report.created = true;
+  return {};
+}
+
+}  // namespace
+
+Result<RecoveredLog> commit_plan(storage::Storage& storage, const LogOptions& options, RecoveryPlan plan) {
+  // Their reason to be is gone, whatever the plan does next; a staging file may even be in its way.
+  for (const std::string& name : plan.stray_names) SLUICE_CHECK(storage.remove(options.directory + "/" + name));
+  if (plan.segments.empty()) SLUICE_CHECK(create_first_segment(storage, options, plan));
+
+  RecoveredLog out;
+  for (PlannedSegment& planned : plan.segments) {
+    SLUICE_CHECK(mend_segment(storage, options, planned, plan.report));
+    ++plan.report.segments;
+    if (planned.segment.has_entries()) plan.report.entries += planned.segment.end.op - planned.segment.page.first_op + 1;
+    plan.report.bytes_verified += planned.segment.bytes;
+    out.bytes_after_checkpoint += planned.bytes_after_checkpoint;
+  }
+  PlannedSegment& active = plan.segments.back();
+  SLUICE_TRY(out.active_log, storage.open(active.path, storage::OpenMode::kReadWrite));
+  SLUICE_TRY(out.active_index,
+             storage.open(options.directory + "/" + index_name(active.segment.page.first_op), storage::OpenMode::kReadWrite));
+  SLUICE_TRY(const std::uint64_t log_bytes, out.active_log->size());
+  if (log_bytes != active.segment.bytes) {
+    return fail(sluice::Errc::kInternal,
+                fmt::format("{} has {} bytes where recovery left {}", active.path, log_bytes, active.segment.bytes));
+  }
+  if (!active.missing_index_entries.empty()) {
+    ByteVector bytes;
+    for (const IndexEntry& entry : active.missing_index_entries) encode_index_entry(bytes, entry);
+    const std::size_t kept = active.segment.index.entries().size() - active.missing_index_entries.size();
+    SLUICE_CHECK(out.active_index->write(kept * kIndexEntryBytes, bytes));
+    plan.report.index_entries_added += active.missing_index_entries.size();
+  }
+  // The entries found here count as acknowledged from now on, also those that a killed process had written but not synced.
+  if (active.segment.has_entries()) SLUICE_CHECK(out.active_log->sync());
+  if (!plan.stray_names.empty()) SLUICE_CHECK(storage.sync_directory(options.directory));
+
+  for (PlannedSegment& planned : plan.segments) out.segments.push_back(std::move(planned.segment));
+  out.checkpoint = std::move(plan.checkpoint);
+  out.report = std::move(plan.report);
+  return out;
+}
+
+Result<RecoveredLog> recover(storage::Storage& storage, const LogOptions& options) {
+  auto plan = judge(storage, options);
+  if (plan) return commit_plan(storage, options, std::move(*plan));
+  // A newer release can serve what this one cannot read, so that refusal is judged anew at each start. A marker that cannot be written is
+  // no loss either: the same bytes are refused again.
+  const Error& error = plan.error();
+  const bool stands = is_refusal(error) && !error.is(Errc::kNewerFormat) && !error.is(Errc::kRefused);
+  const bool recorded =
+      std::any_of(error.context().begin(), error.context().end(), [](const auto& item) { return item.first == "marker"; });
+  if (stands && !recorded) {
+    const std::string text = fmt::format("{}\n{}\n\n{}\nThe files here were left as they are. Remove this file when they are repaired.\n",
+                                         error.code(), error.message(), error.explanation());
+    if (auto written = storage::replace_file(storage, options.directory, kRefusedName, as_bytes(text)); !written) {
+      return fail(std::move(plan).error().with("marker_not_written", written.error().message()));
+    }
+  }
+  return fail(std::move(plan).error());
+}
+
+}  // namespace sluice::log

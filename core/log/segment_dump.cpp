@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/log/segment_dump.hpp"
+
+#include "core/log/segment_reader.hpp"
+
+namespace sluice::log {
+
+Result<DumpResult> dump_segment(storage::Storage& storage, const std::string& path, const std::function<bool(const DumpedEntry&)>& visit) {
+  SLUICE_TRY(const storage::FilePtr file, storage.open(path, storage::OpenMode::kRead));
+  DumpResult out;
+  SLUICE_TRY(out.file_bytes, file->size());
+  ByteVector page(kSegmentPageBytes);
+  SLUICE_TRY(const std::size_t got, file->read(0, page));
+  SLUICE_TRY(out.page, decode_segment_page(Bytes(page).first(got)));
+  SegmentReader reader(*file, kSegmentPageBytes, out.file_bytes);
+  while (true) {
+    SLUICE_TRY(const SegmentReader::Step step, reader.next());
+    out.end = step.position;
+    if (step.what == SegmentReader::What::kEnd) break;
+    if (step.what == SegmentReader::What::kDamage) {
+      out.damage = step.damage->message();
+      break;
+    }
+    ++out.entries;
+    if (!visit({step.position, step.view})) {
+      out.end = reader.position();
+      break;
+    }
+  }
+  return out;
+}
+
+}  // namespace sluice::log

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "core/base/result.hpp"
+#include "core/log/recovery_plan.hpp"
+
+namespace sluice::log {
+
+// BOUND for one segment: walks it from byte 0 with checksums, holds the index against what it met, and finds the verified end. Reads only.
+struct SegmentCase {
+  Op first_op;
+  bool last = false;  // only the last segment may end in a tear
+  bool has_index = false;
+  Op checkpoint_op;  // 0 = none
+};
+[[nodiscard]] Result<PlannedSegment> judge_segment(storage::Storage& storage, const LogOptions& options, const SegmentCase& which);
+
+}  // namespace sluice::log

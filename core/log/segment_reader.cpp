@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/log/segment_reader.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace sluice::log {
+namespace {
+
+constexpr std::size_t kMagicAt = 64;  // of the entry header: what a candidate must have before anything is hashed
+
+}  // namespace
+
+Result<Bytes> SegmentReader::at_least(std::size_t want) {
+  const std::uint64_t left = end_ - position_;
+  const std::size_t usable = static_cast<std::size_t>(std::min<std::uint64_t>(want, left));
+  const std::uint64_t window_end = window_at_ + window_bytes_;
+  if (position_ < window_at_ || position_ + usable > window_end) {
+    const std::size_t size = static_cast<std::size_t>(std::min<std::uint64_t>(std::max(want, kReadWindowBytes), left));
+    if (size > capacity_) {
+      window_ = std::make_unique_for_overwrite<std::byte[]>(size);
+      capacity_ = size;
+    }
+    window_at_ = position_;
+    window_bytes_ = 0;
+    SLUICE_TRY(window_bytes_, file_.read(position_, {window_.get(), size}));
+  }
+  const std::size_t skip = static_cast<std::size_t>(position_ - window_at_);
+  return Bytes(window_.get() + skip, window_bytes_ - skip);
+}
+
+Result<SegmentReader::Step> SegmentReader::next() {
+  Step step;
+  step.position = position_;
+  if (position_ >= end_) return step;
+  SLUICE_TRY(Bytes bytes, at_least(entry::kEntryHeaderBytes));
+  auto header = entry::decode_entry_header(bytes);
+  if (header) {
+    step.header = *header;
+    SLUICE_TRY(bytes, at_least(header->stored_bytes()));
+    auto view = entry::EntryView::verify_body(*header, bytes);
+    if (view) {
+      step.what = What::kEntry;
+      step.view = *view;
+      position_ += header->stored_bytes();
+      return step;
+    }
+    step.damage = std::move(view).error();
+  } else {
+    step.damage = std::move(header).error();
+  }
+  step.what = What::kDamage;
+  return step;
+}
+
+Result<SurvivorResult> find_survivor(storage::File& file, std::uint64_t position, std::uint64_t end, const SurvivorSearch& search) {
+  SurvivorResult result;
+  std::uint64_t left = search.budget_bytes;
+  const auto window = std::make_unique_for_overwrite<std::byte[]>(kReadWindowBytes);
+  std::uint64_t at = round_up(position, entry::kEntryAlignment);
+  while (at + entry::kEntryHeaderBytes <= end) {
+    SLUICE_TRY(const std::size_t got,
+               file.read(at, {window.get(), static_cast<std::size_t>(std::min<std::uint64_t>(kReadWindowBytes, end - at))}));
+    if (got < entry::kEntryHeaderBytes) break;
+    std::size_t i = 0;
+    for (; i + entry::kEntryHeaderBytes <= got; i += entry::kEntryAlignment) {
+      if (load_le<std::uint32_t>(window.get() + i + kMagicAt) != entry::kEntryMagic) continue;
+      if (left < entry::kEntryHeaderBytes) {
+        result.exhausted = true;
+        return result;
+      }
+      left -= entry::kEntryHeaderBytes;
+      const auto header = entry::decode_entry_header({window.get() + i, entry::kEntryHeaderBytes});
+      if (!header || header->group != search.group || header->incarnation != search.incarnation || header->op <= search.after) continue;
+      const std::size_t stored = header->stored_bytes();
+      if (stored > end - (at + i)) continue;
+      if (left < stored) {
+        result.exhausted = true;
+        return result;
+      }
+      left -= stored;
+      SegmentReader reader(file, at + i, at + i + stored);
+      SLUICE_TRY(const SegmentReader::Step step, reader.next());
+      if (step.what == SegmentReader::What::kEntry) {
+        result.position = at + i;
+        return result;
+      }
+    }
+    at += i;
+  }
+  return result;
+}
+
+Result<bool> is_zero_range(storage::File& file, std::uint64_t position, std::uint64_t end) {
+  const auto window = std::make_unique_for_overwrite<std::byte[]>(kReadWindowBytes);
+  while (position < end) {
+    SLUICE_TRY(const std::size_t got,
+               file.read(position, {window.get(), static_cast<std::size_t>(std::min<std::uint64_t>(kReadWindowBytes, end - position))}));
+    if (got == 0) return true;
+    if (std::any_of(window.get(), window.get() + got, [](std::byte b) { return b != std::byte{0}; })) return false;
+    position += got;
+  }
+  return true;
+}
+
+}  // namespace sluice::log

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/log/segment_scan.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/log/errc.hpp"
+#include "core/log/segment_page.hpp"
+#include "core/log/segment_reader.hpp"
+
+namespace sluice::log {
+namespace {
+
+Error damaged_entry(const storage::File& file, std::uint64_t position, const Error& why) {
+  return Error(Errc::kDamagedEntry, fmt::format("{} at byte {}: {}", file.path(), position, why.message()))
+      .with("segment", file.path())
+      .with("position", std::to_string(position));
+}
+
+// A read buffer that entries can outlive.
+struct SharedBuffer {
+  std::shared_ptr<std::byte[]> bytes;
+  std::size_t size = 0;
+
+  [[nodiscard]] Bytes from(std::size_t at) const { return {bytes.get() + at, size - at}; }
+};
+
+Result<SharedBuffer> read_shared(storage::File& file, std::uint64_t position, std::size_t want) {
+  SharedBuffer out{std::make_shared_for_overwrite<std::byte[]>(want), 0};
+  SLUICE_TRY(out.size, file.read(position, {out.bytes.get(), want}));
+  return out;
+}
+
+bool is_before(const ScanRequest& request, const entry::EntryHeader& header) {
+  return request.from_op ? header.op < *request.from_op : header.next_offset <= request.from_offset;
+}
+bool is_wanted(const ScanRequest& request, const entry::EntryHeader& header) {
+  return request.from_op || header.kind == entry::EntryKind::kMessages || header.kind == entry::EntryKind::kGap;
+}
+
+class Scan {
+ public:
+  Scan(storage::File& file, const ScanRange& range, const ScanRequest& request) : file_(file), end_(range.end), request_(request) {
+    result_.position = range.position;
+  }
+
+  Result<ScanResult> run() {
+    while (!done_ && result_.position < end_) {
+      const std::uint64_t left = end_ - result_.position;
+      const std::uint64_t budget = request_.bytes_max - std::min(request_.bytes_max, collected_);
+      const auto want = static_cast<std::size_t>(std::min(left, std::max({budget, needed_, kScanWindowBytes})));
+      SLUICE_TRY(const SharedBuffer buffer, read_shared(file_, result_.position, want));
+      SLUICE_CHECK(take(buffer, want == left || buffer.size < want));
+    }
+    return std::move(result_);
+  }
+  [[nodiscard]] std::uint64_t position() const { return result_.position; }
+
+ private:
+  // Looks at the whole entries in the buffer. Leaves the position at the first that is not whole; `at_end`: nothing follows the buffer.
+  Result<void> take(const SharedBuffer& buffer, bool at_end) {
+    std::size_t at = 0;
+    while (!done_ && result_.position < end_) {
+      const Bytes bytes = buffer.from(at);
+      if (bytes.size() < entry::kEntryHeaderBytes && !at_end) return {};
+      const auto header = entry::decode_entry_header(bytes);
+      if (!header) return damage(header.error());
+      if (header->op > request_.up_to) {
+        done_ = true;
+        return {};
+      }
+      const std::size_t stored = header->stored_bytes();
+      if (is_before(request_, *header) || !is_wanted(request_, *header)) {
+        result_.position += stored;
+        if (stored > bytes.size()) return {};
+        at += stored;
+        continue;
+      }
+      if (collected_ != 0 && collected_ + stored > request_.bytes_max) {
+        done_ = true;
+        return {};
+      }
+      if (stored > bytes.size() && !at_end) {
+        needed_ = stored;
+        return {};
+      }
+      const auto view = entry::EntryView::verify_body(*header, bytes);
+      if (!view) return damage(view.error());
+      result_.entries.push_back({*view, buffer.bytes});
+      collected_ += stored;
+      result_.position += stored;
+      at += stored;
+    }
+    return {};
+  }
+
+  Result<void> damage(const Error& why) {
+    if (result_.entries.empty()) return fail(damaged_entry(file_, result_.position, why));
+    done_ = true;
+    return {};
+  }
+
+  storage::File& file_;
+  std::uint64_t end_;
+  const ScanRequest& request_;
+  ScanResult result_;
+  std::uint64_t collected_ = 0;
+  std::uint64_t needed_ = 0;  // bytes of the entry at the position
+  bool done_ = false;
+};
+
+}  // namespace
+
+Result<std::shared_ptr<const SegmentFiles>> open_segment_files(storage::Storage& storage, const std::string& directory, Op first_op) {
+  auto out = std::make_shared<SegmentFiles>();
+  SLUICE_TRY(out->log, storage.open(directory + "/" + segment_name(first_op), storage::OpenMode::kRead));
+  SLUICE_TRY(const std::uint64_t size, out->log->size());
+  const std::uint64_t index_bytes_max = (size / entry::kEntryHeaderBytes + 1) * kIndexEntryBytes;
+  if (const auto bytes = storage::read_file(storage, directory + "/" + index_name(first_op), index_bytes_max)) {
+    if (auto index = Index::parse(*bytes)) out->index = std::move(*index);
+  }
+  return out;
+}
+
+ScanRange range_from(const Index& index, const std::optional<IndexEntry>& found, std::uint64_t end) {
+  if (!found) return {.position = kSegmentPageBytes, .end = end};
+  const auto before = index.at_or_before(found->op - 1);
+  return {.position = found->position, .end = end, .fallback = before ? before->position : kSegmentPageBytes};
+}
+
+Result<ScanResult> scan_segment(storage::File& file, const ScanRange& range, const ScanRequest& request) {
+  Scan scan(file, range, request);
+  auto result = scan.run();
+  // The index is derived: what it points at may be wrong when the segment is not.
+  if (!result && result.error().is(Errc::kDamagedEntry) && range.fallback != 0 && scan.position() == range.position) {
+    return Scan(file, {.position = range.fallback, .end = range.end}, request).run();
+  }
+  return result;
+}
+
+Result<std::optional<Offset>> scan_for_time(storage::File& file, const ScanRange& range, TimestampUs at, Op up_to) {
+  SegmentReader reader(file, range.position, range.end);
+  while (true) {
+    SLUICE_TRY(const SegmentReader::Step step, reader.next());
+    if (step.what == SegmentReader::What::kEnd) return std::nullopt;
+    if (step.what == SegmentReader::What::kDamage) return fail(damaged_entry(file, step.position, *step.damage));
+    const entry::EntryHeader& header = step.view.header();
+    if (header.op > up_to) return std::nullopt;
+    if (header.kind == entry::EntryKind::kMessages && header.base_timestamp >= at) return header.base_offset;
+  }
+}
+
+}  // namespace sluice::log

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/log/entry_log.hpp"
+
+#include <algorithm>
+
+#include "tests/unit/core/log/log_fixture.hpp"
+
+namespace sluice::test {
+namespace {
+
+class EntryLogTest : public LogFixture {};
+using EntryLog = EntryLogTest;
+
+TEST_F(EntryLog, BeginsEmptyAtOpOneAndOffsetZero) {
+  must_open();
+  EXPECT_TRUE(report_.created);
+  EXPECT_EQ(log_->head().op, Op{0});
+  EXPECT_EQ(log_->head().next_offset, Offset{0});
+  EXPECT_EQ(log_->first_op(), Op{1});
+  EXPECT_TRUE(payloads(Offset{0}).empty());
+}
+
+TEST_F(EntryLog, KeepsWhatWasAppendedAcrossAReopen) {
+  must_open();
+  must_append(batch_of(3, "a"));
+  must_append(operation_of("commit"));
+  must_append(batch_of(2, "b"), true);
+  const log::LogHead head = log_->head();
+  const std::vector<std::string> expected{"a0", "a1", "a2", "b0", "b1"};
+  EXPECT_EQ(payloads(Offset{0}), expected);
+  must_open();
+  EXPECT_EQ(log_->head().op, head.op);
+  EXPECT_EQ(log_->head().id, head.id);
+  EXPECT_EQ(log_->head().next_offset, Offset{5});
+  EXPECT_EQ(payloads(Offset{0}), expected);
+  EXPECT_EQ(payloads(Offset{4}), std::vector<std::string>{"b1"});
+}
+
+TEST_F(EntryLog, AcknowledgesAfterTheSyncOnlyIfTheEntryAsksForIt) {
+  must_open();
+  int durable = 0;
+  log_->append(stamped(batch_of(1, "off")), [&](Result<void> result) { durable += result ? 1 : 100; });
+  EXPECT_EQ(durable, 1);
+  EXPECT_EQ(queue_.size(), 0U);
+  const std::uint64_t syncs = storage_.syncs;
+  log_->append(stamped(batch_of(1, "on"), true), [&](Result<void> result) { durable += result ? 1 : 100; });
+  EXPECT_EQ(durable, 1);
+  queue_.run_all();
+  EXPECT_EQ(durable, 2);
+  EXPECT_EQ(storage_.syncs, syncs + 1);
+}
+
+TEST_F(EntryLog, GathersWaitersIntoOneFlushWhileAnotherIsInFlight) {
+  must_open();
+  const std::uint64_t syncs = storage_.syncs;
+  std::vector<int> order;
+  for (int i = 0; i < 8; ++i) {
+    log_->append(stamped(batch_of(1, "x"), true), [&, i](Result<void> result) { order.push_back(result ? i : -1); });
+  }
+  EXPECT_EQ(queue_.size(), 1U);
+  queue_.run_all();
+  EXPECT_EQ(order, (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7}));
+  EXPECT_EQ(storage_.syncs, syncs + 2);
+}
+
+TEST_F(EntryLog, TakesWhatWaitersAppendInAnswerIntoOneFlush) {
+  must_open();
+  int again = 0;
+  for (int i = 0; i < 4; ++i) {
+    log_->append(stamped(batch_of(1, "x"), true),
+                 [&](Result<void>) { log_->append(stamped(batch_of(1, "y"), true), [&](Result<void>) { ++again; }); });
+  }
+  const std::uint64_t syncs = storage_.syncs;
+  queue_.run_all();
+  EXPECT_EQ(again, 4);
+  // One for the first entry, one for the other three and the first answer, one for the other three answers.
+  EXPECT_EQ(storage_.syncs, syncs + 3);
+}
+
+TEST_F(EntryLog, WritesUnsyncedEntriesWhileASyncRuns) {
+  must_open();
+  must_append(batch_of(1, "a"));
+  bool synced = false;
+  log_->sync([&](Result<void> result) { synced = result.has_value(); });
+  EXPECT_EQ(queue_.size(), 1U);
+  bool written = false;
+  log_->append(stamped(batch_of(1, "b")), [&](Result<void> result) { written = result.has_value(); });
+  EXPECT_TRUE(written);
+  EXPECT_FALSE(synced);
+  queue_.run_all();
+  EXPECT_TRUE(synced);
+  EXPECT_GT(log_->unsynced_bytes(), 0U);
+  ASSERT_TRUE(sync().has_value());
+  EXPECT_EQ(log_->unsynced_bytes(), 0U);
+}
+
+TEST_F(EntryLog, RefusesAnEntryThatDoesNotFollow) {
+  must_open();
+  must_append(batch_of(1, "a"));
+  entry::EntryDraft draft = batch_of(1, "b");
+  entry::EntryStamp stamp = log_->next_stamp(draft, clock_.wall(), false);
+  stamp.parent = U128{1, 2};
+  std::optional<Error> error;
+  log_->append(std::move(draft).stamp(stamp), [&](Result<void> result) { error = result.error(); });
+  ASSERT_TRUE(error.has_value());
+  EXPECT_EQ(error->code(), "log.out_of_sequence");
+  must_append(batch_of(1, "c"));
+}
+
+TEST_F(EntryLog, RollsBySizeAndReadsAcrossSegments) {
+  auto with = options();
+  with.segment_bytes = 6000;
+  with.hot_bytes = 0;
+  must_open(with);
+  std::vector<std::string> expected;
+  for (int i = 0; i < 30; ++i) {
+    must_append(batch_of(2, std::to_string(i) + "-"), i % 2 == 0);
+    expected.push_back(std::to_string(i) + "-0");
+    expected.push_back(std::to_string(i) + "-1");
+  }
+  EXPECT_GT(log_->sealed_segments().size(), 3U);
+  EXPECT_EQ(payloads(Offset{0}), expected);
+  EXPECT_EQ(payloads(Offset{0}, 1), expected);
+  EXPECT_EQ(payloads(Offset{0}, 1, false), expected);
+  must_open(with);
+  EXPECT_EQ(payloads(Offset{0}, 700), expected);
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_EQ(payloads(Offset{i}), std::vector<std::string>(expected.begin() + static_cast<std::ptrdiff_t>(i), expected.end()));
+  }
+}
+
+TEST_F(EntryLog, RollsInTheMiddleOfOneAppend) {
+  auto with = options();
+  with.segment_bytes = 6000;
+  must_open(with);
+  // Stamps depend on what is queued, so entries that are appended together are stamped against a twin.
+  std::vector<entry::SharedEntry> all;
+  for (int i = 0; i < 30; ++i) {
+    entry::SharedEntry next = stamped(batch_of(2, "p"), i % 3 == 0);
+    all.push_back(next);
+    log_->append(next, [](Result<void>) {});
+  }
+  queue_.run_all();
+  const MemoryStorage::Files apart = storage_.snapshot();
+  log_.reset();
+  storage_.restore({});
+  must_open(with);
+  bool done = false;
+  log_->append(all, [&](Result<void> result) { done = result.has_value(); });
+  queue_.run_all();
+  EXPECT_TRUE(done);
+  for (const auto& [path, node] : apart) {
+    ASSERT_TRUE(storage_.exists(path)) << path;
+    EXPECT_TRUE(std::ranges::equal(storage_.bytes(path), node->bytes)) << path;
+  }
+}
+
+// The first poll after a restart begins on disk and goes on in memory.
+TEST_F(EntryLog, SkipsNoOffsetWhereDiskAndMemoryMeet) {
+  must_open();
+  must_append(batch_of(2, "a"));
+  must_append(batch_of(2, "b"));
+  must_open();
+  must_append(batch_of(2, "c"));
+  EXPECT_EQ(payloads(Offset{0}), (std::vector<std::string>{"a0", "a1", "b0", "b1", "c0", "c1"}));
+  EXPECT_EQ(payloads(Offset{3}), (std::vector<std::string>{"b1", "c0", "c1"}));
+}
+
+TEST_F(EntryLog, ReturnsNothingBeyondTheCommit) {
+  must_open();
+  for (const std::string name : {"a", "b", "c"}) must_append(batch_of(1, name));
+  std::optional<log::ReadResult> hot;
+  log_->read({Offset{0}, Op{2}, 1u << 20, std::nullopt}, [&](Result<log::ReadResult> result) { hot = std::move(*result); });
+  ASSERT_TRUE(hot.has_value());
+  EXPECT_EQ(hot->entries.size(), 2U);
+  must_open();
+  std::optional<log::ReadResult> cold;
+  log_->read({Offset{0}, Op{2}, 1u << 20, std::nullopt}, [&](Result<log::ReadResult> result) { cold = std::move(*result); });
+  queue_.run_all();
+  ASSERT_TRUE(cold.has_value());
+  EXPECT_EQ(cold->entries.size(), 2U);
+  EXPECT_EQ(cold->cursor.offset, Offset{2});
+}
+
+TEST_F(EntryLog, ReadsByOpEveryKind) {
+  for (const std::uint64_t hot_bytes : {0ULL, 1ULL << 20}) {
+    storage_ = MemoryStorage();
+    auto with = options();
+    with.hot_bytes = hot_bytes;
+    must_open(with);
+    must_append(batch_of(2, "a"));
+    must_append(operation_of("x"));
+    must_append(entry::EntryDraft::gap(Offset{10}));
+    must_append(batch_of(1, "b"));
+    std::vector<entry::EntryKind> kinds;
+    log_->read_ops(Op{2}, Op{9}, 1u << 20, [&](Result<std::vector<entry::SharedEntry>> result) {
+      ASSERT_TRUE(result.has_value());
+      for (const auto& shared : *result) kinds.push_back(shared.header().kind);
+    });
+    queue_.run_all();
+    EXPECT_EQ(kinds, (std::vector<entry::EntryKind>{entry::EntryKind::kPartitionOp, entry::EntryKind::kGap, entry::EntryKind::kMessages}));
+    EXPECT_EQ(log_->head().next_offset, Offset{11});
+    EXPECT_EQ(payloads(Offset{5}), std::vector<std::string>{"b0"});
+  }
+}
+
+TEST_F(EntryLog, FindsAnEntryAmongManyThatHoldNoMessages) {
+  auto with = options();
+  with.hot_bytes = 0;
+  with.index_stride_bytes = 1024;
+  must_open(with);
+  must_append(batch_of(1, "a"));
+  for (int i = 0; i < 600; ++i) must_append(operation_of(std::string(200, 'o')));
+  must_append(batch_of(1, "b"));
+  EXPECT_EQ(payloads(Offset{0}, 1), (std::vector<std::string>{"a0", "b0"}));
+  EXPECT_EQ(payloads(Offset{1}, 1), std::vector<std::string>{"b0"});
+}
+
+TEST_F(EntryLog, FindsOffsetsByTime) {
+  auto with = options();
+  with.segment_bytes = 6000;
+  with.index_stride_bytes = 300;
+  must_open(with);
+  std::vector<TimestampUs> times;
+  for (int i = 0; i < 40; ++i) {
+    clock_.advance(std::chrono::milliseconds(10));
+    must_append(batch_of(2, "x"));
+    times.push_back(log_->head().last_timestamp);
+    must_append(operation_of("o"));
+  }
+  const auto offset_at = [&](TimestampUs at) {
+    std::optional<Offset> out;
+    log_->offset_for_time(at, log_->acknowledged_op(), [&](Result<Offset> result) { out = *result; });
+    queue_.run_all();
+    return out.value();
+  };
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    EXPECT_EQ(offset_at(times[i]), Offset{2 * i});
+    EXPECT_EQ(offset_at(times[i] + 1), Offset{2 * i + 2});
+  }
+  EXPECT_EQ(offset_at(TimestampUs{0}), Offset{0});
+}
+
+TEST_F(EntryLog, DropsWholeLeadingSegmentsBelowCheckpointAndFloor) {
+  auto with = options();
+  with.segment_bytes = 6000;
+  must_open(with);
+  for (int i = 0; i < 30; ++i) must_append(batch_of(2, "x"));
+  EXPECT_EQ(drop_before(Offset{60}).value(), 0U) << "nothing goes before a checkpoint covers it";
+  ASSERT_TRUE(checkpoint("state").has_value());
+  const auto sealed = log_->sealed_segments();
+  EXPECT_EQ(drop_before(sealed[1].next_offset).value(), 2U);
+  EXPECT_EQ(log_->first_offset(), sealed[1].next_offset);
+  EXPECT_EQ(log_->first_op(), sealed[2].first_op);
+  const auto below = read(Offset{0});
+  ASSERT_FALSE(below.has_value());
+  EXPECT_EQ(below.error().code(), "log.out_of_range");
+  must_open(with);
+  EXPECT_EQ(log_->first_offset(), sealed[1].next_offset);
+  ASSERT_TRUE(checkpoint_.has_value());
+  EXPECT_EQ(as_text(checkpoint_->body), "state");
+  EXPECT_EQ(payloads(log_->first_offset()).size(), 60 - log_->first_offset().value());
+}
+
+TEST_F(EntryLog, RetriesASegmentThatCouldNotBeRemovedBeforeTheNextOne) {
+  auto with = options();
+  with.segment_bytes = 6000;
+  must_open(with);
+  for (int i = 0; i < 40; ++i) must_append(batch_of(2, "x"));
+  ASSERT_TRUE(checkpoint("state").has_value());
+  const auto sealed = log_->sealed_segments();
+  storage_.fault = MemoryStorage::Fault{Change::kRemove, 1, EIO};
+  EXPECT_FALSE(drop_before(sealed[0].next_offset).has_value());
+  EXPECT_EQ(drop_before(sealed[1].next_offset).value(), 2U);
+  must_open(with);
+  EXPECT_EQ(log_->first_op(), sealed[2].first_op);
+}
+
+TEST_F(EntryLog, ReportsDamageInACompleteSegmentWithItsPosition) {
+  auto with = options();
+  with.segment_bytes = 6000;
+  with.hot_bytes = 0;
+  must_open(with);
+  for (int i = 0; i < 30; ++i) must_append(batch_of(2, "x"));
+  const std::size_t entry_bytes = (segment().size() - log::kSegmentPageBytes) / (log_->sealed_segments()[0].last_op - Op{1} + 1);
+  segment()[log::kSegmentPageBytes + 2 * entry_bytes + 250] ^= std::byte{1};
+  auto prefix = read(Offset{0});
+  ASSERT_TRUE(prefix.has_value());
+  EXPECT_EQ(prefix->entries.size(), 2U);
+  const auto damaged = read(prefix->cursor.offset, 1u << 20, prefix->cursor);
+  ASSERT_FALSE(damaged.has_value());
+  EXPECT_EQ(damaged.error().code(), "log.damaged_entry");
+  EXPECT_NE(damaged.error().to_string().find("position=" + std::to_string(log::kSegmentPageBytes + 2 * entry_bytes)), std::string::npos)
+      << damaged.error().to_string();
+  EXPECT_NE(damaged.error().to_string().find(path_of(Op{1})), std::string::npos);
+}
+
+TEST_F(EntryLog, IsFencedByAFailedSyncForGood) {
+  must_open();
+  must_append(batch_of(1, "a"), true);
+  storage_.fault = MemoryStorage::Fault{Change::kSync, 1, EIO};
+  const auto failed = append(batch_of(1, "b"), true);
+  ASSERT_FALSE(failed.has_value());
+  EXPECT_EQ(failed.error().code(), "log.fenced");
+  const std::uint64_t changes = storage_.changes;
+  EXPECT_EQ(append(batch_of(1, "c"), true).error().code(), "log.fenced");
+  EXPECT_EQ(append(batch_of(1, "d"), false).error().code(), "log.fenced");
+  EXPECT_EQ(sync().error().code(), "log.fenced");
+  EXPECT_EQ(storage_.changes, changes) << "a fenced log writes nothing";
+  ASSERT_TRUE(log_->fenced().has_value());
+  must_open();
+  EXPECT_GE(log_->head().op, Op{1});
+}
+
+TEST_F(EntryLog, ReportsAFullDiskAsSuchToEveryWaiter) {
+  must_open();
+  must_append(batch_of(1, "a"), true);
+  std::vector<std::string> codes;
+  storage_.fault = MemoryStorage::Fault{Change::kWrite, 1, ENOSPC};
+  for (int i = 0; i < 3; ++i) {
+    log_->append(stamped(batch_of(1, "b"), true), [&](Result<void> result) { codes.emplace_back(result ? "ok" : result.error().code()); });
+  }
+  queue_.run_all();
+  EXPECT_EQ(codes, std::vector<std::string>(3, "log.storage_full"));
+  must_open();
+  EXPECT_EQ(log_->head().op, Op{1});
+  must_append(batch_of(1, "c"), true);
+}
+
+TEST_F(EntryLog, TellsWaitersWhenItIsDestroyed) {
+  must_open();
+  std::string code;
+  log_->append(stamped(batch_of(1, "a"), true), [&](Result<void> result) { code = result ? "ok" : result.error().code(); });
+  log_.reset();
+  EXPECT_EQ(code, "log.stopped");
+  queue_.run_all();
+}
+
+TEST_F(EntryLog, SyncsBeforeItCloses) {
+  must_open();
+  must_append(batch_of(1, "a"));
+  const std::uint64_t syncs = storage_.syncs;
+  std::optional<Result<void>> closed;
+  log_->close([&](Result<void> result) { closed = std::move(result); });
+  queue_.run_all();
+  ASSERT_TRUE(closed.has_value() && closed->has_value());
+  EXPECT_EQ(storage_.syncs, syncs + 1);
+  EXPECT_EQ(append(batch_of(1, "b")).error().code(), "log.stopped");
+}
+
+TEST_F(EntryLog, KeepsTimestampsAscendingWhenTheClockGoesBack) {
+  must_open();
+  clock_.set_wall(TimestampUs{2'000'000'000'000'000});
+  must_append(batch_of(1, "ahead"));
+  const TimestampUs ahead = log_->head().last_timestamp;
+  must_open();
+  clock_.set_wall(TimestampUs{1'700'000'000'000'000});
+  must_append(batch_of(1, "back"));
+  EXPECT_EQ(log_->head().last_timestamp, ahead + 1);
+}
+
+}  // namespace
+}  // namespace sluice::test
