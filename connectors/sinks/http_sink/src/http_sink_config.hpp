@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include <sluice/binding.hpp>
+
+namespace sluice::http_sink {
+
+enum class Mode : std::uint8_t {
+  kIndividual,  // one record, one request: its payload, with an Idempotency-Key
+  kNdjson,      // records as lines of JSON objects
+  kJsonArray,   // records as one JSON array
+};
+enum class Method : std::uint8_t { kPost, kPut, kPatch };
+
+constexpr auto enum_names(Mode) {
+  return std::to_array<EnumName<Mode>>({{"individual", Mode::kIndividual}, {"ndjson", Mode::kNdjson}, {"json_array", Mode::kJsonArray}});
+}
+constexpr auto enum_names(Method) {
+  return std::to_array<EnumName<Method>>({{"POST", Method::kPost}, {"PUT", Method::kPut}, {"PATCH", Method::kPatch}});
+}
+
+// Where an answer of class 2xx says what became of each record; JSON pointers, empty = not used.
+struct ItemsConfig {
+  std::string list;    // from the root to a list with one item per record, in order
+  std::string status;  // from an item to its HTTP status
+  std::string error;   // from an item to something that is there only if it failed
+
+  static void bind(Binding<ItemsConfig>& b);
+};
+
+struct HttpSinkConfig {
+  std::string url;
+  Method method = Method::kPost;
+  Mode mode = Mode::kIndividual;
+  std::map<std::string, Secret> headers;
+  bool idempotent = false;
+  std::uint32_t max_records = 0;
+  Size max_bytes;
+  Duration connect_timeout{0};
+  Duration timeout{0};
+  std::string ca_file;
+  ItemsConfig items;
+
+  static void bind(Binding<HttpSinkConfig>& b);
+  void validate() const;
+};
+
+}  // namespace sluice::http_sink
