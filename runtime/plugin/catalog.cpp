@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <system_error>
+#include <thread>
+
+#include <fmt/format.h>
+#include <sluice/abi/version.h>
+
+#include "runtime/base/files.hpp"
+#include "runtime/plugin/elf_file.hpp"
+#include "runtime/plugin/loaded_plugin.hpp"
+#include "runtime/plugin/open_plugin.hpp"
+#include "runtime/plugin/plugin.hpp"
+#include "runtime/plugin/plugin_file.hpp"
+#include "runtime/plugin/probe.hpp"
+
+namespace sluice::plugin {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t kProbeCacheMax = 1024;
+constexpr std::size_t kListedFilesMax = 4096;
+constexpr unsigned kProbesAtOnceMax = 8;
+constexpr std::string_view kProbeProgramName = "sluice-plugin-host";
+constexpr std::string_view kSuffix = ".so";
+
+fs::path own_folder() {
+  std::error_code failed;
+  const fs::path self = fs::read_symlink("/proc/self/exe", failed);
+  return failed ? fs::path("/usr/bin") : self.parent_path();
+}
+
+// Each place once, in order. A place that is named twice in different ways (a/../b) is still one.
+std::vector<fs::path> all_places(const std::vector<fs::path>& search_path) {
+  const fs::path here = own_folder();
+  std::vector<fs::path> candidates = search_path;
+  candidates.push_back(here / ".." / "plugins");
+  candidates.push_back(here / "plugins");
+  candidates.push_back(here / ".." / "lib" / "sluice" / "plugins");
+  candidates.emplace_back("/usr/lib/sluice/plugins");
+  std::vector<fs::path> places;
+  for (const fs::path& candidate : candidates) {
+    fs::path place = candidate.lexically_normal();
+    if (std::ranges::find(places, place) == places.end()) places.push_back(std::move(place));
+  }
+  return places;
+}
+
+bool is_there(const fs::path& file) {
+  std::error_code ignored;
+  return fs::exists(file, ignored);
+}
+
+// What can be said without running anything of the file.
+Result<void> judge_contents(std::string_view contents, std::string_view name) {
+  SLUICE_TRY(const ElfSymbols symbols, read_elf(contents, name));
+  return check_symbols(symbols, SLUICE_ABI_SANITIZER_TAG, name);
+}
+
+}  // namespace
+
+struct PluginCatalog::Impl {
+  Options options;
+  std::vector<fs::path> places;
+
+  std::mutex cache_mutex;
+  std::map<FileStamp, PluginDescription> cache;
+
+  // Held for a whole load: plugins are initialised one after another ([control]).
+  std::mutex load_mutex;
+  bool old_copies_removed = false;
+  std::map<std::string, std::shared_ptr<LoadedPlugin>> loaded;  // by sha256 of the contents
+
+  [[nodiscard]] Result<PluginDescription> inspect_file(const fs::path& file);
+  [[nodiscard]] std::optional<PluginDescription> cached(const FileStamp& stamp, const fs::path& file);
+  void remember(const FileStamp& stamp, const PluginDescription& description);
+};
+
+std::optional<PluginDescription> PluginCatalog::Impl::cached(const FileStamp& stamp, const fs::path& file) {
+  const std::lock_guard lock(cache_mutex);
+  const auto found = cache.find(stamp);
+  if (found == cache.end()) return std::nullopt;
+  PluginDescription description = found->second;
+  description.file = file;
+  return description;
+}
+
+void PluginCatalog::Impl::remember(const FileStamp& stamp, const PluginDescription& description) {
+  const std::lock_guard lock(cache_mutex);
+  if (cache.size() >= kProbeCacheMax) cache.clear();
+  cache.insert_or_assign(stamp, description);
+}
+
+Result<PluginDescription> PluginCatalog::Impl::inspect_file(const fs::path& file) {
+  SLUICE_TRY(const FileStamp stamp, stamp_of(file));
+  if (auto known = cached(stamp, file)) return *std::move(known);
+  {
+    SLUICE_TRY(const std::string contents, files::read(file, kPluginFileBytesMax));
+    SLUICE_CHECK(judge_contents(contents, file.string()));
+  }
+  SLUICE_TRY(PluginDescription description, probe(options.probe_program, file, file.string(), options.probe_timeout));
+  // Only what was found good is remembered: a missing library may be installed without a change of this file.
+  remember(stamp, description);
+  return description;
+}
+
+PluginCatalog::PluginCatalog(Options options) : impl_(std::make_unique<Impl>()) {
+  impl_->places = all_places(options.search_path);
+  impl_->options = std::move(options);
+  if (impl_->options.probe_program.empty()) impl_->options.probe_program = own_folder() / kProbeProgramName;
+}
+
+PluginCatalog::~PluginCatalog() = default;
+
+const std::vector<fs::path>& PluginCatalog::places() const {
+  return impl_->places;
+}
+
+Result<fs::path> PluginCatalog::resolve(std::string_view plugin) const {
+  if (plugin.empty()) return fail(Errc::kNotFound, "no plugin is named");
+  const bool has_folder = plugin.find('/') != std::string_view::npos;
+  std::vector<fs::path> searched;
+  if (has_folder || plugin.ends_with(kSuffix)) searched.push_back(fs::absolute(fs::path(plugin)));
+  if (!has_folder) {
+    const std::string file_name = plugin.ends_with(kSuffix) ? std::string(plugin) : fmt::format("{}{}", plugin, kSuffix);
+    for (const fs::path& place : impl_->places) searched.push_back(place / file_name);
+  }
+  std::string tried;
+  for (const fs::path& candidate : searched) {
+    if (is_there(candidate)) return candidate;
+    tried += fmt::format("{}{}", tried.empty() ? "" : ", ", candidate.string());
+  }
+  return fail(Errc::kNotFound, fmt::format("plugin '{}' was not found; searched: {}", plugin, tried));
+}
+
+std::vector<std::pair<fs::path, Result<PluginDescription>>> PluginCatalog::list() {
+  std::vector<std::pair<fs::path, Result<PluginDescription>>> out;
+  for (const fs::path& place : impl_->places) {
+    std::error_code ignored;
+    std::vector<fs::path> files;
+    for (fs::directory_iterator entry(place, ignored), end; !ignored && entry != end && out.size() + files.size() < kListedFilesMax;
+         entry.increment(ignored)) {
+      if (entry->path().extension() == kSuffix) files.push_back(entry->path());
+    }
+    std::ranges::sort(files);
+    for (fs::path& file : files) out.emplace_back(std::move(file), fail(Errc::kLoadFailed, "not inspected"));
+  }
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    for (std::size_t i = next++; i < out.size(); i = next++) out[i].second = impl_->inspect_file(out[i].first);
+  };
+  const std::size_t threads = std::min<std::size_t>(std::clamp(std::thread::hardware_concurrency(), 1u, kProbesAtOnceMax), out.size());
+  std::vector<std::jthread> workers;
+  for (std::size_t i = 1; i < threads; ++i) workers.emplace_back(work);
+  work();
+  workers.clear();
+  return out;
+}
+
+Result<PluginDescription> PluginCatalog::inspect(std::string_view plugin) {
+  SLUICE_TRY(const fs::path file, resolve(plugin));
+  return impl_->inspect_file(file);
+}
+
+Result<std::shared_ptr<LoadedPlugin>> PluginCatalog::load(std::string_view plugin) {
+  SLUICE_TRY(const fs::path file, resolve(plugin));
+  SLUICE_CHECK(stamp_of(file));
+  // One read: what is judged, hashed, copied, inspected and loaded are the same bytes, whatever happens to the file meanwhile.
+  SLUICE_TRY(const std::string contents, files::read(file, kPluginFileBytesMax));
+  SLUICE_CHECK(judge_contents(contents, file.string()));
+  const std::string sha256 = sha256_hex(contents);
+
+  const std::lock_guard lock(impl_->load_mutex);
+  if (const auto known = impl_->loaded.find(sha256); known != impl_->loaded.end()) return known->second;
+  if (!std::exchange(impl_->old_copies_removed, true)) remove_private_copies(impl_->options.copy_dir);
+  SLUICE_TRY(const fs::path copy, write_private_copy(impl_->options.copy_dir, sha256, file.filename().string(), contents));
+  SLUICE_CHECK(probe(impl_->options.probe_program, copy, file.string(), impl_->options.probe_timeout));
+  SLUICE_TRY(OpenedPlugin opened, open_plugin(copy, file.string()));
+  opened.description.file = file;
+  auto loaded = std::make_shared<LoadedPlugin>(std::move(opened.description), *opened.factory);
+  impl_->loaded.emplace(sha256, loaded);
+  return loaded;
+}
+
+}  // namespace sluice::plugin
