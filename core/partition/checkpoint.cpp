@@ -71,7 +71,7 @@ ByteVector PartitionState::encode_checkpoint() const {
     writer.put_sized(connector);
     writer.put(position.epoch.value());
     writer.put(static_cast<std::uint8_t>(position.state ? 1 : 0));
-    if (position.state) writer.put_sized(encode(StateEnvelope{position.epoch, *position.state}));
+    if (position.state) writer.put_sized(encode_envelope(StateEnvelope{position.epoch, *position.state}));
   }
   return out;
 }

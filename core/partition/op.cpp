@@ -8,7 +8,7 @@
 namespace sluice::partition {
 namespace {
 
-enum class OpKind : std::uint16_t { kBeginAssignment = 1, kCommitOffset = 2, kBeginSource = 3, kTrim = 4 };
+enum class OpKind : std::uint16_t { kBeginAssignment = 1, kCommitOffset = 2, kBeginSource = 3, kTrim = 4, kStoreState = 5 };
 
 template <typename... Ts>
 struct OpOverload : Ts... {
@@ -79,6 +79,10 @@ ByteVector encode(const PartitionOp& op) {
                    put_kind(OpKind::kTrim);
                    writer.put(trim.floor.value());
                  },
+                 [&](const StateEnvelope& envelope) {
+                   put_kind(OpKind::kStoreState);
+                   writer.put_sized(encode_envelope(envelope));
+                 },
              },
              op);
   return out;
@@ -116,6 +120,12 @@ Result<PartitionOp> decode_op(Bytes bytes) {
       if (floor) op = Trim{Offset(*floor)};
       break;
     }
+    case OpKind::kStoreState: {
+      const auto section = reader.get_sized();
+      if (!section) break;
+      SLUICE_TRY(op, decode_envelope(*section));
+      break;
+    }
     default:
       return malformed_op(fmt::format("kind {} does not exist in version {}", *kind, *version));
   }
@@ -139,7 +149,7 @@ Result<void> validate(const SourceState& state) {
   return {};
 }
 
-ByteVector encode(const StateEnvelope& envelope) {
+ByteVector encode_envelope(const StateEnvelope& envelope) {
   const SourceState& state = envelope.state;
   ByteVector out;
   out.reserve(128 + state.connector.size() + state.writer_version.size() + state.bytes.size());

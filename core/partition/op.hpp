@@ -40,21 +40,21 @@ struct Trim {
   Offset floor{};
   friend bool operator==(const Trim&, const Trim&) = default;
 };
-using PartitionOp = std::variant<BeginAssignment, CommitOffset, BeginSource, Trim>;
-
-[[nodiscard]] ByteVector encode(const PartitionOp& op);
-// Checks shape and version, not meaning: apply does that.
-[[nodiscard]] Result<PartitionOp> decode_op(Bytes bytes);
-
-// What the last section of a batch holds: who wrote it, in which tenure.
+// What the last section of a batch holds: who wrote it, in which tenure. Alone, as an op, if there are no records to go with it.
 struct StateEnvelope {
   Epoch epoch{};
   SourceState state{};
   friend bool operator==(const StateEnvelope&, const StateEnvelope&) = default;
 };
+using PartitionOp = std::variant<BeginAssignment, CommitOffset, BeginSource, Trim, StateEnvelope>;
+
+[[nodiscard]] ByteVector encode(const PartitionOp& op);
+// Checks shape and version, not meaning: apply does that.
+[[nodiscard]] Result<PartitionOp> decode_op(Bytes bytes);
+
 // Errors: partition.invalid_name, partition.state_too_large.
 [[nodiscard]] Result<void> validate(const SourceState& state);
-[[nodiscard]] ByteVector encode(const StateEnvelope& envelope);
+[[nodiscard]] ByteVector encode_envelope(const StateEnvelope& envelope);
 [[nodiscard]] Result<StateEnvelope> decode_envelope(Bytes bytes);
 
 // The parts that ops, envelopes and checkpoints share.

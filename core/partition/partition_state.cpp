@@ -92,6 +92,7 @@ Result<void> PartitionState::check(const PartitionOp& op) const {
     }
     return {};
   }
+  if (const auto* envelope = std::get_if<StateEnvelope>(&op)) return check_state(*envelope);
   const Offset floor = std::get<Trim>(op).floor;
   if (floor < floor_offset_)
     return fail(Errc::kTrimBackwards, fmt::format("a trim to {}, everything below {} is trimmed already", floor, floor_offset_));
@@ -99,7 +100,7 @@ Result<void> PartitionState::check(const PartitionOp& op) const {
   return {};
 }
 
-Result<void> PartitionState::check(const StateEnvelope& envelope) const {
+Result<void> PartitionState::check_state(const StateEnvelope& envelope) const {
   const std::string& connector = envelope.state.connector;
   const SourcePosition* position = source(connector);
   if (position == nullptr) return fail(Errc::kUnknownSource, fmt::format("source '{}' was not begun here", connector));
@@ -124,7 +125,9 @@ Result<void> PartitionState::apply(const entry::EntryView& entry) {
   switch (header.kind) {
     case entry::EntryKind::kMessages: {
       const Bytes section = entry.body().subspan(header.messages_bytes);
-      return section.empty() ? Result<void>{} : apply_state(section);
+      if (section.empty()) return {};
+      SLUICE_TRY(StateEnvelope envelope, decode_envelope(section));
+      return store_state(std::move(envelope));
     }
     case entry::EntryKind::kPartitionOp: {
       SLUICE_TRY(const PartitionOp op, decode_op(entry.body()));
@@ -138,9 +141,8 @@ Result<void> PartitionState::apply(const entry::EntryView& entry) {
   return fail(Errc::kMalformed, fmt::format("op {}: an entry of kind '{}' has no place in a partition", header.op, to_string(header.kind)));
 }
 
-Result<void> PartitionState::apply_state(Bytes section) {
-  SLUICE_TRY(StateEnvelope envelope, decode_envelope(section));
-  SLUICE_CHECK(check(envelope));
+Result<void> PartitionState::store_state(StateEnvelope envelope) {
+  SLUICE_CHECK(check_state(envelope));
   sources_.find(envelope.state.connector)->second.state = std::move(envelope.state);
   return {};
 }
@@ -158,6 +160,8 @@ Result<void> PartitionState::apply_op(const PartitionOp& op) {
   } else if (const auto* source_begin = std::get_if<BeginSource>(&op)) {
     SourcePosition& position = sources_[source_begin->connector];
     position.epoch = position.epoch.next();
+  } else if (const auto* envelope = std::get_if<StateEnvelope>(&op)) {
+    return store_state(*envelope);
   } else {
     floor_offset_ = std::get<Trim>(op).floor;
   }

@@ -28,8 +28,6 @@ class PartitionState {
 
   // What apply() of this op would say now.
   [[nodiscard]] Result<void> check(const PartitionOp& op) const;
-  // The same for a batch that carries state.
-  [[nodiscard]] Result<void> check(const StateEnvelope& envelope) const;
 
   [[nodiscard]] Op last_op() const { return last_op_; }
   [[nodiscard]] U128 last_identity() const { return last_identity_; }  // of the entry last_op(); undefined if there is none
@@ -50,7 +48,8 @@ class PartitionState {
  private:
   [[nodiscard]] Result<void> check_commit(const CommitOffset& commit) const;
   Result<void> apply_op(const PartitionOp& op);
-  Result<void> apply_state(Bytes section);
+  [[nodiscard]] Result<void> check_state(const StateEnvelope& envelope) const;
+  Result<void> store_state(StateEnvelope envelope);
 
   Op last_op_;
   U128 last_identity_;

@@ -19,6 +19,7 @@ const std::vector<PartitionOp> kEveryOp{
     CommitOffset{"orders", Epoch(3), Offset(21), {1, 2, 3, 4, 5, 6}},
     BeginSource{"files"},
     Trim{Offset(9)},
+    StateEnvelope{Epoch(2), {.connector = "files", .sequence = 3, .bytes = {std::byte{4}}}},
 };
 
 // The worked example of docs/reference/partition-format.md.
@@ -65,7 +66,7 @@ TEST(StateEnvelope, RoundTripsAndRefusesEveryTruncation) {
                                 .accounting = {.delivered = 7, .skipped = 1},
                                 .in = 8,
                                 .bytes = {std::byte{1}, std::byte{2}}}};
-  const ByteVector whole = encode(envelope);
+  const ByteVector whole = encode_envelope(envelope);
   const auto back = decode_envelope(whole);
   ASSERT_TRUE(back.has_value()) << back.error().to_string();
   EXPECT_EQ(*back, envelope);

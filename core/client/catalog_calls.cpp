@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// The calls on topics and paused connectors.
+#include <atomic>
+#include <utility>
+
+#include "core/client/answer.hpp"
+#include "core/client/client_impl.hpp"
+#include "core/metadata/errc.hpp"
+
+namespace sluice::client {
+namespace {
+
+// The descriptions of many partitions on their way: each answer writes its own place, the last one ends the wait.
+struct Description {
+  explicit Description(Answer<std::vector<TopicInfo>>::Completer completer) : done(std::move(completer)) {}
+
+  std::vector<TopicInfo> topics;
+  std::atomic<std::size_t> waiting{1};  // one for the asking itself
+  Answer<std::vector<TopicInfo>>::Completer done;
+
+  void count_down() {
+    if (waiting.fetch_sub(1, std::memory_order_acq_rel) == 1) done(std::move(topics));
+  }
+};
+
+void fill_partition(PartitionInfo& info, Result<node::PartitionView> outcome) {
+  if (!outcome) {
+    info.refused = std::move(outcome).error();
+    return;
+  }
+  info.first_offset = outcome->first_offset;
+  info.next_offset = outcome->state->next_offset();
+  info.size_bytes = outcome->size_bytes;
+}
+
+TopicInfo to_info(const metadata::Topic& topic) {
+  TopicInfo info{topic.name, topic.incarnation, topic.options, {}};
+  info.partitions.reserve(topic.groups.size());
+  for (const GroupId group : topic.groups) {
+    info.partitions.push_back({.index = PartitionIndex(narrow<std::uint32_t>(info.partitions.size())), .ref = {group}});
+  }
+  return info;
+}
+
+}  // namespace
+
+Result<std::vector<TopicInfo>> Client::Impl::describe(const std::vector<metadata::Topic>& topics) {
+  return Answer<std::vector<TopicInfo>>::wait(kOperationDeadline, [&](auto done) {
+    const auto description = std::make_shared<Description>(std::move(done));
+    for (const metadata::Topic& topic : topics) description->topics.push_back(to_info(topic));
+    for (TopicInfo& topic : description->topics) {
+      for (PartitionInfo& partition : topic.partitions) {
+        description->waiting.fetch_add(1, std::memory_order_relaxed);
+        node.inspect(partition.ref.group, [description, &partition](Result<node::PartitionView> outcome) {
+          fill_partition(partition, std::move(outcome));
+          description->count_down();
+        });
+      }
+    }
+    description->count_down();
+  });
+}
+
+Result<TopicInfo> Client::create_topic(const TopicName& name, const TopicOptions& options) {
+  SLUICE_CHECK(Answer<void>::wait(kOperationDeadline,
+                                  [&](auto done) { impl_->node.propose(metadata::CreateTopic{name, options, View(0)}, std::move(done)); }));
+  return describe_topic(name);
+}
+
+Result<void> Client::delete_topic(const TopicName& name) {
+  return Answer<void>::wait(kOperationDeadline, [&](auto done) { impl_->node.propose(metadata::DeleteTopic{name}, std::move(done)); });
+}
+
+Result<TopicInfo> Client::describe_topic(const TopicName& name) {
+  SLUICE_TRY(const metadata::Topic topic, Answer<metadata::Topic>::wait(kOperationDeadline, [&](auto done) {
+               impl_->node.inspect_catalog([name, done = std::move(done)](Result<const metadata::Catalog*> catalog) mutable {
+                 if (!catalog) return done(fail(std::move(catalog).error()));
+                 const metadata::Topic* found = (*catalog)->find(name);
+                 if (found == nullptr)
+                   return done(fail(metadata::Errc::kTopicNotFound, fmt::format("topic '{}' does not exist", to_string(name))));
+                 done(*found);
+               });
+             }));
+  SLUICE_TRY(std::vector<TopicInfo> described, impl_->describe({topic}));
+  return std::move(described.front());
+}
+
+Result<std::vector<TopicInfo>> Client::list_topics() {
+  SLUICE_TRY(const auto topics, Answer<std::vector<metadata::Topic>>::wait(kOperationDeadline, [&](auto done) {
+               impl_->node.inspect_catalog([done = std::move(done)](Result<const metadata::Catalog*> catalog) mutable {
+                 if (!catalog) return done(fail(std::move(catalog).error()));
+                 std::vector<metadata::Topic> out;
+                 for (const auto& [name, topic] : (*catalog)->topics()) out.push_back(topic);
+                 done(std::move(out));
+               });
+             }));
+  return impl_->describe(topics);
+}
+
+Result<void> Client::set_paused(const std::string& connector, bool paused) {
+  return Answer<void>::wait(kOperationDeadline,
+                            [&](auto done) { impl_->node.propose(metadata::SetPaused{connector, paused}, std::move(done)); });
+}
+
+Result<std::set<std::string>> Client::paused_connectors() {
+  return Answer<std::set<std::string>>::wait(kOperationDeadline, [&](auto done) {
+    impl_->node.inspect_catalog([done = std::move(done)](Result<const metadata::Catalog*> catalog) mutable {
+      if (!catalog) return done(fail(std::move(catalog).error()));
+      const auto& paused = (*catalog)->paused();
+      done(std::set<std::string>(paused.begin(), paused.end()));
+    });
+  });
+}
+
+}  // namespace sluice::client

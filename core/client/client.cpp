@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/client/client.hpp"
+
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+
+#include "core/client/answer.hpp"
+#include "core/client/client_impl.hpp"
+#include "core/client/read_result.hpp"
+#include "core/node/node.hpp"
+
+namespace sluice::client {
+
+Client::Client(node::Node& node) : impl_(std::make_unique<Impl>(node)) {}
+Client::~Client() = default;
+
+void Client::append(PartitionRef partition, AppendBatch batch, Completion<AppendResult> done) {
+  if (batch.count() == 0 && batch.state_) {
+    impl_->node.propose(partition.group, *std::move(batch.state_), [done = std::move(done)](Result<node::PartitionView> outcome) mutable {
+      if (!outcome) return done(fail(std::move(outcome).error()));
+      done(AppendResult{outcome->state->next_offset(), outcome->state->next_offset()});
+    });
+    return;
+  }
+  std::optional<ByteVector> section;
+  std::optional<node::SourceClaim> claim;
+  if (batch.state_) {
+    section = partition::encode_envelope(*batch.state_);
+    claim = node::SourceClaim{std::move(batch.state_->state.connector), batch.state_->epoch, batch.state_->state.sequence};
+  }
+  auto draft = std::move(batch.builder_).finish(section ? std::optional<Bytes>(*section) : std::nullopt);
+  if (!draft) return done(fail(std::move(draft).error()));
+  node::ProposeDone proposed = [done = std::move(done)](Result<node::Proposed> outcome) mutable {
+    if (!outcome) return done(fail(std::move(outcome).error()));
+    done(AppendResult{outcome->base_offset, outcome->next_offset});
+  };
+  auto sent = impl_->send(partition.group, {*std::move(draft), std::move(claim)}, proposed);
+  if (!sent) proposed(fail(std::move(sent).error()));
+}
+
+Result<void> Client::Impl::send(GroupId group, node::AppendRequest request, node::ProposeDone& done) {
+  const std::lock_guard lock(mutex);
+  std::uint64_t& last = last_requests[group];
+  request.draft.set_request(id, RequestNumber(last + 1));
+  SLUICE_CHECK(node.append(group, std::move(request), done));
+  ++last;
+  return {};
+}
+
+Result<AppendResult> Client::append(PartitionRef partition, AppendBatch batch) {
+  return Answer<AppendResult>::wait(kOperationDeadline, [&](auto done) { append(partition, std::move(batch), std::move(done)); });
+}
+
+void Client::read(PartitionRef partition, const ReadRequest& request, Completion<ReadResult> done) {
+  impl_->node.read(partition.group, {request.from, request.bytes_max, request.wait_max},
+                   [request, done = std::move(done)](Result<node::ReadOutcome> outcome) mutable {
+                     if (!outcome) return done(fail(std::move(outcome).error()));
+                     done(to_read_result(request, *std::move(outcome)));
+                   });
+}
+
+Result<ReadResult> Client::read(PartitionRef partition, const ReadRequest& request) {
+  // Decoded here and not on the shard, which has others to serve.
+  SLUICE_TRY(node::ReadOutcome outcome, Answer<node::ReadOutcome>::wait(request.wait_max + kOperationDeadline, [&](auto done) {
+               impl_->node.read(partition.group, {request.from, request.bytes_max, request.wait_max}, std::move(done));
+             }));
+  return to_read_result(request, std::move(outcome));
+}
+
+Result<Offset> Client::offset_for_time(PartitionRef partition, TimestampUs at) {
+  return Answer<Offset>::wait(kOperationDeadline, [&](auto done) { impl_->node.offset_for_time(partition.group, at, std::move(done)); });
+}
+
+Result<GroupPosition> Client::begin_assignment(PartitionRef partition, const std::string& group, Offset start) {
+  return Answer<GroupPosition>::wait(kOperationDeadline, [&](auto done) {
+    impl_->node.propose(partition.group, partition::BeginAssignment{group, start},
+                        [group, done = std::move(done)](Result<node::PartitionView> outcome) mutable {
+                          if (!outcome) return done(fail(std::move(outcome).error()));
+                          done(*outcome->state->consumer(group));
+                        });
+  });
+}
+
+Result<std::optional<GroupPosition>> Client::position(PartitionRef partition, const std::string& group) {
+  return Answer<std::optional<GroupPosition>>::wait(kOperationDeadline, [&](auto done) {
+    impl_->node.inspect(partition.group, [group, done = std::move(done)](Result<node::PartitionView> outcome) mutable {
+      if (!outcome) return done(fail(std::move(outcome).error()));
+      const GroupPosition* position = outcome->state->consumer(group);
+      done(position == nullptr ? std::nullopt : std::optional(*position));
+    });
+  });
+}
+
+void Client::commit(PartitionRef partition, const std::string& group, Epoch epoch, Offset committed_next, const Accounting& accounting,
+                    Completion<void> done) {
+  impl_->node.propose(partition.group, partition::CommitOffset{group, epoch, committed_next, accounting},
+                      [done = std::move(done)](Result<node::PartitionView> outcome) mutable {
+                        if (!outcome) return done(fail(std::move(outcome).error()));
+                        done({});
+                      });
+}
+
+Result<void> Client::commit(PartitionRef partition, const std::string& group, Epoch epoch, Offset committed_next,
+                            const Accounting& accounting) {
+  return Answer<void>::wait(kOperationDeadline,
+                            [&](auto done) { commit(partition, group, epoch, committed_next, accounting, std::move(done)); });
+}
+
+Result<SourcePosition> Client::begin_source(PartitionRef partition, const std::string& connector) {
+  return Answer<SourcePosition>::wait(kOperationDeadline, [&](auto done) {
+    impl_->node.propose(partition.group, partition::BeginSource{connector},
+                        [connector, done = std::move(done)](Result<node::PartitionView> outcome) mutable {
+                          if (!outcome) return done(fail(std::move(outcome).error()));
+                          done(*outcome->state->source(connector));
+                        });
+  });
+}
+
+Result<std::optional<SourceState>> Client::source_state(PartitionRef partition, const std::string& connector) {
+  return Answer<std::optional<SourceState>>::wait(kOperationDeadline, [&](auto done) {
+    impl_->node.inspect(partition.group, [connector, done = std::move(done)](Result<node::PartitionView> outcome) mutable {
+      if (!outcome) return done(fail(std::move(outcome).error()));
+      const SourcePosition* position = outcome->state->source(connector);
+      done(position == nullptr ? std::nullopt : position->state);
+    });
+  });
+}
+
+}  // namespace sluice::client

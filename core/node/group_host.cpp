@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/node/group_host.hpp"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/base/assert.hpp"
+#include "core/log/errc.hpp"
+#include "core/node/errc.hpp"
+
+namespace sluice::node {
+namespace {
+
+bool ends_the_group(const Error& error) {
+  return error.kind() == ErrorKind::kCorrupt || error.kind() == ErrorKind::kGiveUp;
+}
+
+std::unexpected<Error> stopped_error() {
+  return fail(Errc::kStopped, "the group is closing");
+}
+
+}  // namespace
+
+GroupHost::GroupHost(std::unique_ptr<log::EntryLog> log, StateMachine& machine, const Clock& clock)
+    : machine_(machine), clock_(clock), commit_(log->head().op), log_(std::move(log)) {}
+
+GroupHost::~GroupHost() {
+  closing_ = true;
+  log_.reset();
+}
+
+void GroupHost::propose(entry::EntryDraft draft, bool must_sync, ProposeDone done) {
+  if (fenced_) return done(fail(*fenced_));
+  if (closing_) return done(stopped_error());
+  entry::EntryStamp stamp = log_->next_stamp(draft, clock_.wall(), must_sync);
+  stamp.commit = commit_;
+  entry::SharedEntry entry = std::move(draft).stamp(stamp);
+  const Op op = stamp.op;
+  in_flight_.push_back({entry, std::move(done)});
+  ++appending_;
+  log_->append(std::move(entry), [this, op](Result<void> outcome) { on_durable(op, std::move(outcome)); });
+  --appending_;
+  drain();
+}
+
+void GroupHost::on_durable(Op op, Result<void> outcome) {
+  if (fenced_) return;
+  if (!outcome) return fence(outcome.error());
+  SLUICE_ASSERT(op > commit_ && op - commit_ <= in_flight_.size(), "op {} commit {} in flight {}", op, commit_, in_flight_.size());
+  in_flight_[op - commit_ - 1].durable = true;
+  drain();
+}
+
+void GroupHost::drain() {
+  // A proposer's answer may propose again: the outer loop takes what becomes durable meanwhile.
+  if (draining_ || appending_ != 0) return;
+  if (in_flight_.empty() || !in_flight_.front().durable) return;
+  draining_ = true;
+  while (!fenced_ && !in_flight_.empty() && in_flight_.front().durable) apply_front();
+  draining_ = false;
+  if (fenced_) return;
+  machine_.on_commit();
+  maybe_checkpoint();
+  maybe_finish_close();
+}
+
+void GroupHost::apply_front() {
+  InFlight front = std::move(in_flight_.front());
+  in_flight_.pop_front();
+  const entry::EntryHeader& header = front.entry.header();
+  commit_ = header.op;
+  // The state after a roll is what a later start wants: it reads the checkpoint and the active segment.
+  if (header.has(entry::flag::kFirstOfSegment) && header.op > Op(1)) checkpoint_due_ = true;
+  const Result<void> outcome = machine_.apply(front.entry.view);
+  if (outcome) return front.done(Proposed{header.op, header.base_offset, header.next_offset});
+  front.done(fail(outcome.error()));
+  if (ends_the_group(outcome.error())) fence(outcome.error());
+}
+
+void GroupHost::request_checkpoint() {
+  checkpoint_due_ = true;
+  maybe_checkpoint();
+}
+
+void GroupHost::maybe_checkpoint() {
+  if (checkpointing_ || fenced_ || closing_ || !machine_.may_checkpoint()) return;
+  if (!checkpoint_due_ && log_->bytes_since_checkpoint() < kCheckpointIntervalBytes) return;
+  checkpoint_due_ = false;
+  if (commit_ <= log_->checkpoint_op()) return machine_.on_checkpoint();
+  checkpointing_ = true;
+  log_->write_checkpoint(commit_, machine_.encode_checkpoint(), [this](Result<void> outcome) {
+    checkpointing_ = false;
+    if (!outcome) return fence(outcome.error());
+    machine_.on_checkpoint();
+    maybe_checkpoint();
+    maybe_finish_close();
+  });
+}
+
+void GroupHost::flush() {
+  if (flushing_ || fenced_ || closing_) return;
+  flushing_ = true;
+  log_->sync([this](Result<void> outcome) {
+    flushing_ = false;
+    if (!outcome) return fence(outcome.error());
+    maybe_finish_close();
+  });
+}
+
+void GroupHost::fence(const Error& error) {
+  // After close, and while the log is destroyed, everybody hears log.stopped: that is no fault.
+  if (fenced_ || (closing_ && !close_done_)) return;
+  fenced_ = Error(Errc::kFatal, fmt::format("group {} is fenced: {}", log_->options().group, error.message()))
+                .with("directory", log_->options().directory)
+                .with("cause", std::string(error.code()));
+  for (const auto& [key, value] : error.context()) fenced_->with(key, value);
+  std::deque<InFlight> dropped = std::exchange(in_flight_, {});
+  for (InFlight& item : dropped) item.done(fail(*fenced_));
+  machine_.on_fenced(*fenced_);
+  if (close_done_) finish_close(fail(*fenced_));
+}
+
+void GroupHost::close(std::move_only_function<void(Result<void>)> done) {
+  SLUICE_ASSERT(!closing_);
+  closing_ = true;
+  close_done_ = std::move(done);
+  if (fenced_) return finish_close(fail(*fenced_));
+  maybe_finish_close();
+}
+
+void GroupHost::maybe_finish_close() {
+  if (!close_done_ || fenced_ || draining_ || checkpointing_ || flushing_ || !in_flight_.empty()) return;
+  if (commit_ > log_->checkpoint_op() && machine_.may_checkpoint()) {
+    checkpointing_ = true;
+    log_->write_checkpoint(commit_, machine_.encode_checkpoint(), [this](Result<void> outcome) {
+      checkpointing_ = false;
+      if (!outcome) return fence(outcome.error());
+      finish_close({});
+    });
+    return;
+  }
+  finish_close({});
+}
+
+void GroupHost::finish_close(Result<void> outcome) {
+  if (!close_done_) return;
+  auto done = std::exchange(close_done_, {});
+  log_->close([done = std::move(done), outcome = std::move(outcome)](Result<void> closed) mutable {
+    done(outcome ? std::move(closed) : std::move(outcome));
+  });
+}
+
+}  // namespace sluice::node

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/base/bytes.hpp"
+#include "core/base/clock.hpp"
+#include "core/base/ids.hpp"
+#include "core/base/result.hpp"
+#include "core/entry/entry.hpp"
+#include "core/log/entry_log.hpp"
+
+namespace sluice::node {
+
+inline constexpr std::uint64_t kCheckpointIntervalBytes = 64ULL << 20;
+
+// Where a proposed entry ended up.
+struct Proposed {
+  Op op;
+  Offset base_offset;
+  Offset next_offset;
+};
+using ProposeDone = std::move_only_function<void(Result<Proposed>)>;
+
+// What a group's committed entries are applied to. All calls on the group's shard.
+class StateMachine {
+ public:
+  virtual ~StateMachine() = default;
+  // The next committed entry. An error of kind corrupt or give up means that the entry cannot be understood: the group stops. Any other
+  // error is the op's own outcome and goes to whoever proposed it.
+  virtual Result<void> apply(const entry::EntryView& entry) = 0;
+  [[nodiscard]] virtual ByteVector encode_checkpoint() const = 0;
+  // False while the state speaks of things that are not on the disk yet.
+  [[nodiscard]] virtual bool may_checkpoint() const { return true; }
+  // After one or more entries were applied and their proposers answered.
+  virtual void on_commit() {}
+  // After a checkpoint became durable.
+  virtual void on_checkpoint() {}
+  // A write or sync failed: nothing more is acknowledged, ever.
+  virtual void on_fenced(const Error& error) = 0;
+};
+
+// Runs one group with a single replica: stamps entries, appends them to the log it owns, and when they are durable commits, applies and
+// answers, strictly in op order. Writes a checkpoint after each roll, every kCheckpointIntervalBytes and at close. Pure of threads and
+// timers: everything runs on the group's shard, inside its own calls or inside completions of the log.
+class GroupHost {
+ public:
+  // `log` was opened and replayed into `machine`. Both `machine` and `clock` outlive the host.
+  GroupHost(std::unique_ptr<log::EntryLog> log, StateMachine& machine, const Clock& clock);
+  ~GroupHost();
+  GroupHost(const GroupHost&) = delete;
+  GroupHost& operator=(const GroupHost&) = delete;
+
+  // `done` is answered exactly once, right after the entry was applied, with the outcome of apply. Until then the entry may be lost.
+  void propose(entry::EntryDraft draft, bool must_sync, ProposeDone done);
+  // Writes a checkpoint as soon as one may be written, even if none is due.
+  void request_checkpoint();
+  // Syncs what must not wait for its acknowledgement.
+  void flush();
+  // No propose() after it. Waits for what is in flight, writes a last checkpoint, closes the log. The error, if any, of that last part.
+  void close(std::move_only_function<void(Result<void>)> done);
+
+  [[nodiscard]] Op commit() const { return commit_; }
+  [[nodiscard]] const std::optional<Error>& fenced() const { return fenced_; }
+  [[nodiscard]] bool closing() const { return closing_; }
+  [[nodiscard]] log::EntryLog& log() { return *log_; }
+  [[nodiscard]] const log::EntryLog& log() const { return *log_; }
+
+  // Makes everything that failed in the log the group's end. Idempotent.
+  void fence(const Error& error);
+
+ private:
+  struct InFlight {
+    entry::SharedEntry entry;
+    ProposeDone done;
+    bool durable = false;
+  };
+
+  void on_durable(Op op, Result<void> outcome);
+  void drain();
+  void apply_front();
+  void maybe_checkpoint();
+  void maybe_finish_close();
+  void finish_close(Result<void> outcome);
+
+  StateMachine& machine_;
+  const Clock& clock_;
+  Op commit_;
+  std::deque<InFlight> in_flight_;  // ops commit_ + 1 …; bounded by the admission of whoever proposes
+  std::uint32_t appending_ = 0;     // completions may come inside append(): they wait until it has returned
+  bool draining_ = false;
+  bool checkpoint_due_ = false;
+  bool checkpointing_ = false;
+  bool flushing_ = false;
+  bool closing_ = false;
+  std::move_only_function<void(Result<void>)> close_done_;
+  std::optional<Error> fenced_;
+  std::unique_ptr<log::EntryLog> log_;  // last: its destructor answers what is in flight
+};
+
+}  // namespace sluice::node

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/clock.hpp"
+#include "core/base/ids.hpp"
+#include "core/base/random.hpp"
+#include "core/base/result.hpp"
+#include "core/log/recovery_report.hpp"
+#include "core/metadata/catalog.hpp"
+#include "core/node/partition_host.hpp"
+#include "core/partition/op.hpp"
+#include "core/storage/posix_storage.hpp"
+
+namespace sluice::node {
+
+inline constexpr std::size_t kShardsMax = 64;
+inline constexpr std::size_t kIoThreadsMax = 256;
+inline constexpr std::uint64_t kPendingBytesMax = 64ULL << 20;  // appends of one partition that are not acknowledged yet
+
+struct NodeOptions {
+  std::string data_dir;         // made if it is missing
+  std::size_t shards = 0;       // 0 = one per core, at most kShardsMax
+  std::size_t io_threads = 16;  // for syncs and reads of cold data, 1..kIoThreadsMax
+  // A committed write can no longer be made durable. Called at most once, on a shard's thread, which it must not block; nothing more is
+  // acknowledged by that partition, and the process has to end with a failure. The error names partition, file and errno.
+  std::function<void(Error)> on_fatal{};
+  storage::Storage* storage = &storage::posix_storage();
+  const Clock* clock = &system_clock();
+  Random* random = &system_random();
+};
+
+// What the start found, for the log and for /ready.
+struct PartitionRecovery {
+  metadata::TopicName topic;
+  PartitionIndex partition;
+  GroupId group;
+  std::string directory;
+  log::RecoveryReport report;      // what was verified, cut and set aside; empty if refused
+  std::optional<Error> refused{};  // the partition is not served, its bytes are untouched
+};
+struct NodeRecovery {
+  log::RecoveryReport catalog;
+  std::vector<PartitionRecovery> partitions;     // by topic and index
+  std::vector<std::string> unknown_directories;  // the catalog has never heard of them; they were left alone
+};
+
+// The streaming core of one process: the data directory, the shards and every group on them. Calls are thread-safe and do not block,
+// except open() and close(); answers come exactly once, on a shard's thread or, if the call is refused at once, inside the call.
+// Owned by the daemon; outlives every client.
+class Node {
+ public:
+  // Locks and recovers the data directory, or formats an empty one as a cluster of one node. A partition that cannot be served does not
+  // stop the others. Errors: those of DataDirectory::open, and of the catalog's recovery.
+  [[nodiscard]] static Result<std::unique_ptr<Node>> open(NodeOptions options);
+  // Closes if that was not done. Waits for the disk; a process that cannot wait leaves without it.
+  ~Node();
+
+  // Refuses new calls, finishes what is in flight, writes the last checkpoints and closes the files. The first error of that, or
+  // base.timeout: then the process must leave by _Exit. Called twice, it does nothing the second time. [any thread but a shard's]
+  [[nodiscard]] Result<void> close(std::chrono::nanoseconds deadline);
+
+  [[nodiscard]] U128 cluster_id() const;
+  [[nodiscard]] const NodeRecovery& recovery() const;
+  // The error that on_fatal got.
+  [[nodiscard]] std::optional<Error> fatal() const;
+
+  // Partitions. Errors beside those of the partition: node.partition_not_found, node.stopped, node.busy, and whatever refused it.
+  // Answers later, unless it fails: then `done` was not touched. So a caller may number requests under a lock of its own.
+  [[nodiscard]] Result<void> append(GroupId group, AppendRequest request, ProposeDone& done);
+  void propose(GroupId group, const partition::PartitionOp& op, Completion<PartitionView> done);
+  void read(GroupId group, const ReadRequest& request, Completion<ReadOutcome> done);
+  void offset_for_time(GroupId group, TimestampUs at, Completion<Offset> done);
+  void inspect(GroupId group, Completion<PartitionView> done);
+
+  // The catalog. A created topic has its partitions, and a deleted one has none, when the answer comes.
+  void propose(const metadata::Command& command, Completion<void> done);
+  // The catalog is valid inside the call.
+  void inspect_catalog(Completion<const metadata::Catalog*> done);
+
+ private:
+  class Impl;
+  explicit Node(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace sluice::node

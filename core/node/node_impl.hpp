@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of a node: shared by its source files, not by others.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/node/catalog_host.hpp"
+#include "core/node/data_directory.hpp"
+#include "core/node/errc.hpp"
+#include "core/node/node.hpp"
+#include "core/node/open_group.hpp"
+#include "core/node/partition_host.hpp"
+#include "core/node/shard.hpp"
+
+namespace sluice::node {
+
+// A partition as the node's callers find it.
+struct GroupSlot {
+  GroupDirectory directory;
+  std::string name;  // "stream/topic/index"
+  Shard* shard = nullptr;
+  std::optional<Error> refused{};               // what every call gets; constant once published
+  std::atomic<std::uint64_t> pending_bytes{0};  // of appends between their call and their answer
+  std::unique_ptr<PartitionHost> host{};        // of the shard's thread
+};
+using SlotPtr = std::shared_ptr<GroupSlot>;
+
+class Node::Impl {
+ public:
+  Impl(NodeOptions options, DataDirectory directory);
+  ~Impl();
+
+  // node_open.cpp
+  [[nodiscard]] Result<void> boot();
+
+  // node.cpp
+  [[nodiscard]] Result<void> close(std::chrono::nanoseconds deadline);
+  void fatal(Error error);
+
+  // The partition, if it takes calls. The lock is held until the call is posted, so that close() finds each call refused or posted.
+  [[nodiscard]] Result<SlotPtr> find_slot(GroupId group, const std::shared_lock<std::shared_mutex>& lock) const;
+  // Runs `use(host, done)` on the partition's shard, or answers `done` with the reason why not.
+  template <typename Done, typename Use>
+  void with_partition(GroupId group, Done done, Use use);
+  template <typename Done, typename Use>
+  static void post_to(const SlotPtr& slot, Done done, Use use);
+
+  // node_reconcile.cpp: brings the partitions in step with a change of the catalog, one change at a time. [catalog shard]
+  struct Reconciliation {
+    metadata::Change change;
+    Completion<void> done;
+  };
+  void reconcile(Reconciliation next);
+
+  [[nodiscard]] Shard& shard_of(GroupId group) { return *shards[group.value() % shards.size()]; }
+  // What callers of a partition that could not be opened get: it names the partition, the directory and the cause.
+  [[nodiscard]] Error refusal(const GroupSlot& slot, const Error& cause) const;
+  [[nodiscard]] SlotPtr make_slot(const metadata::Topic& topic, std::size_t index);
+  [[nodiscard]] log::LogOptions log_options(const metadata::Topic& topic, GroupId group) const;
+  // Hands an opened partition to its shard. Later posts to that shard find it there.
+  void adopt(const SlotPtr& slot, const metadata::TopicOptions& topic, OpenedPartition opened);
+
+  NodeOptions options;
+  DataDirectory directory;
+  std::unique_ptr<storage::IoThreads> io_threads;
+  std::vector<std::unique_ptr<Shard>> shards;
+  std::unique_ptr<CatalogHost> catalog;  // of shard 0's thread, once that runs
+  NodeRecovery recovery;
+
+  std::shared_mutex groups_mutex;
+  std::unordered_map<GroupId, SlotPtr> groups;
+  bool closing = false;  // under groups_mutex
+
+  mutable std::mutex fatal_mutex;
+  std::optional<Error> fatal_error;
+
+ private:
+  [[nodiscard]] Result<void> boot_catalog();
+  [[nodiscard]] Result<void> boot_partitions(Op witnessed);
+  void run_reconciliations();
+  struct Creation;
+  struct Deletion;
+  void create_partitions(const metadata::Topic& topic);
+  void create_next_partition(const std::shared_ptr<Creation>& creation);
+  void delete_partitions(const metadata::Topic& topic);
+  void discard_partitions(const std::shared_ptr<Deletion>& deletion);
+  void empty_trash();
+  void finish_reconciliation(Result<void> outcome);
+
+  Op catalog_checkpoint_op_;
+  std::deque<Reconciliation> reconciliations_;  // bounded by the catalog commands in flight; of shard 0's thread
+  bool reconciling_ = false;
+  std::mutex trash_mutex_;
+};
+
+template <typename Done, typename Use>
+void Node::Impl::post_to(const SlotPtr& slot, Done done, Use use) {
+  slot->shard->post([slot, done = std::move(done), use = std::move(use)]() mutable {
+    if (!slot->host) return done(fail(Errc::kPartitionNotFound, fmt::format("{} was deleted", slot->name)));
+    use(*slot->host, std::move(done));
+  });
+}
+
+template <typename Done, typename Use>
+void Node::Impl::with_partition(GroupId group, Done done, Use use) {
+  std::shared_lock lock(groups_mutex);
+  auto slot = find_slot(group, lock);
+  if (slot) return post_to(*slot, std::move(done), std::move(use));
+  lock.unlock();
+  done(fail(std::move(slot).error()));
+}
+
+}  // namespace sluice::node

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/node/partition_host.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/node/errc.hpp"
+#include "core/partition/errc.hpp"
+
+namespace sluice::node {
+PartitionHost::PartitionHost(Options options, std::unique_ptr<log::EntryLog> log, partition::PartitionState state, Shard& shard,
+                             const Clock& clock)
+    : options_(std::move(options)), shard_(shard), state_(std::move(state)), group_(std::move(log), *this, clock) {
+  for (const auto& [connector, position] : state_.sources()) {
+    tenures_.emplace(connector, Tenure{position.epoch, position.state ? std::optional(position.state->sequence) : std::nullopt});
+  }
+}
+
+PartitionHost::~PartitionHost() {
+  fail_waiters(Error(Errc::kStopped, fmt::format("{} is gone", options_.name)));
+  if (flush_timer_) shard_.cancel(*flush_timer_);
+}
+
+PartitionView PartitionHost::view() const {
+  return {.state = &state_,
+          .first_offset = std::max(state_.floor_offset(), group_.log().first_offset()),
+          .size_bytes = group_.log().size_bytes()};
+}
+
+Result<PartitionView> PartitionHost::inspect() const {
+  if (group_.fenced()) return fail(*group_.fenced());
+  return view();
+}
+
+void PartitionHost::append(AppendRequest request, ProposeDone done) {
+  if (request.source) {
+    if (auto admitted = admit_source(*request.source); !admitted) return done(fail(std::move(admitted).error()));
+  }
+  group_.propose(std::move(request.draft), options_.topic.enforce_fsync, std::move(done));
+}
+
+Result<void> PartitionHost::admit(const partition::PartitionOp& op) {
+  if (const auto* begin = std::get_if<partition::BeginSource>(&op)) return admit_source_begin(begin->connector);
+  if (const auto* envelope = std::get_if<partition::StateEnvelope>(&op)) {
+    return admit_source({envelope->state.connector, envelope->epoch, envelope->state.sequence});
+  }
+  return state_.check(op);
+}
+
+Result<void> PartitionHost::admit_source(const SourceClaim& claim) {
+  const auto found = tenures_.find(claim.connector);
+  if (found == tenures_.end()) {
+    return fail(partition::Errc::kUnknownSource, fmt::format("{}: source '{}' was not begun here", options_.name, claim.connector));
+  }
+  Tenure& tenure = found->second;
+  if (claim.epoch != tenure.epoch) {
+    return fail(partition::Errc::kFenced, fmt::format("{}: source '{}' appends with epoch {}, the newest assignment has epoch {}",
+                                                      options_.name, claim.connector, claim.epoch, tenure.epoch));
+  }
+  if (tenure.sequence && claim.sequence <= *tenure.sequence) {
+    return fail(partition::Errc::kStateSequence, fmt::format("{}: source '{}' appends state {}, the newest is {}", options_.name,
+                                                             claim.connector, claim.sequence, *tenure.sequence));
+  }
+  tenure.sequence = claim.sequence;
+  return {};
+}
+
+Result<void> PartitionHost::admit_source_begin(const std::string& connector) {
+  SLUICE_CHECK(state_.check(partition::BeginSource{connector}));
+  if (!tenures_.contains(connector) && tenures_.size() >= partition::kSourcesMax) {
+    return fail(partition::Errc::kLimit, fmt::format("{} has {} sources, no more are allowed", options_.name, partition::kSourcesMax));
+  }
+  Tenure& tenure = tenures_[connector];
+  tenure.epoch = tenure.epoch.next();
+  return {};
+}
+
+void PartitionHost::propose(const partition::PartitionOp& op, Completion<PartitionView> done) {
+  if (group_.fenced()) return done(fail(*group_.fenced()));
+  if (group_.closing()) return done(fail(Errc::kStopped, fmt::format("{} is closing", options_.name)));
+  if (auto admitted = admit(op); !admitted) return done(fail(std::move(admitted).error()));
+  auto draft = entry::EntryDraft::operation(entry::EntryKind::kPartitionOp, encode(op));
+  if (!draft) return done(fail(std::move(draft).error()));
+  group_.propose(*std::move(draft), options_.topic.enforce_fsync, [this, done = std::move(done)](Result<Proposed> outcome) mutable {
+    if (!outcome) return done(fail(std::move(outcome).error()));
+    done(view());
+  });
+}
+
+Result<void> PartitionHost::apply(const entry::EntryView& entry) {
+  // Only a roll or a consumer's progress can make a whole segment superfluous.
+  if (entry.header().kind != entry::EntryKind::kMessages || entry.header().has(entry::flag::kFirstOfSegment)) retention_due_ = true;
+  return state_.apply(entry);
+}
+
+void PartitionHost::on_commit() {
+  wake_waiters();
+  schedule_flush();
+  apply_retention();
+}
+
+void PartitionHost::on_fenced(const Error& error) {
+  Error fatal = error;
+  fatal.with("partition", options_.name);
+  fail_waiters(fatal);
+  if (options_.on_fatal) options_.on_fatal(std::move(fatal));
+}
+
+void PartitionHost::close(std::move_only_function<void(Result<void>)> done) {
+  fail_waiters(Error(Errc::kStopped, fmt::format("{} is closing", options_.name)));
+  group_.close(std::move(done));
+}
+
+void PartitionHost::schedule_flush() {
+  if (options_.topic.enforce_fsync || group_.log().unsynced_bytes() == 0) return;
+  if (group_.log().unsynced_bytes() >= kUnsyncedBytesMax) return group_.flush();
+  if (flush_timer_) return;
+  flush_timer_ = shard_.after(options_.topic.flush_interval, [this] {
+    flush_timer_.reset();
+    group_.flush();
+  });
+}
+
+std::optional<Offset> PartitionHost::retention_floor() const {
+  const metadata::RetentionOptions& retention = options_.topic.retention;
+  std::uint64_t remaining = group_.log().size_bytes();
+  const auto exceeds = [&](const std::optional<std::uint64_t>& limit) { return limit && remaining > *limit; };
+  if (!exceeds(retention.bytes) && !exceeds(retention.hard_bytes)) return std::nullopt;
+
+  Offset keep_from = state_.next_offset();
+  if (retention.wait_for_consumers) {
+    for (const auto& [group, position] : state_.consumers()) keep_from = std::min(keep_from, position.committed_next);
+  }
+  Offset floor = state_.floor_offset();
+  for (const log::EntryLog::SegmentInfo& segment : group_.log().sealed_segments()) {
+    const bool may_go = segment.next_offset <= keep_from;
+    if (!exceeds(retention.hard_bytes) && !(exceeds(retention.bytes) && may_go)) break;
+    floor = std::max(floor, segment.next_offset);
+    remaining -= std::min(remaining, segment.bytes);
+  }
+  return floor > state_.floor_offset() ? std::optional(floor) : std::nullopt;
+}
+
+void PartitionHost::apply_retention() {
+  if (!retention_due_ || trimming_ || group_.closing() || group_.fenced()) return;
+  retention_due_ = false;
+  const auto floor = retention_floor();
+  if (!floor) return;
+  trimming_ = true;
+  propose(partition::Trim{*floor}, [this](Result<PartitionView> outcome) {
+    trimming_ = false;
+    // Segments may go once a checkpoint covers them.
+    if (outcome) group_.request_checkpoint();
+  });
+}
+
+void PartitionHost::drop_segments() {
+  if (dropping_ || group_.closing() || group_.fenced() || state_.floor_offset() == Offset(0)) return;
+  dropping_ = true;
+  group_.log().drop_before(state_.floor_offset(), [this](Result<std::size_t> dropped) {
+    dropping_ = false;
+    if (!dropped) return group_.fence(dropped.error());
+    if (*dropped == log::kDropSegmentsMax) drop_segments();
+  });
+}
+
+}  // namespace sluice::node

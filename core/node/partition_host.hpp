@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/clock.hpp"
+#include "core/base/ids.hpp"
+#include "core/base/result.hpp"
+#include "core/entry/entry.hpp"
+#include "core/log/entry_log.hpp"
+#include "core/metadata/topic.hpp"
+#include "core/node/group_host.hpp"
+#include "core/node/shard.hpp"
+#include "core/partition/partition_state.hpp"
+
+namespace sluice::node {
+
+inline constexpr std::size_t kReadWaitersMax = 1024;             // long polls of one partition
+inline constexpr std::size_t kReadCursorsMax = 16;               // sequential readers of one partition that are remembered
+inline constexpr std::uint64_t kUnsyncedBytesMax = 64ULL << 20;  // then a sync starts without waiting for the interval
+
+// Which source's state a batch carries.
+struct SourceClaim {
+  std::string connector;
+  Epoch epoch;
+  std::uint64_t sequence = 0;
+};
+struct AppendRequest {
+  entry::EntryDraft draft;
+  std::optional<SourceClaim> source{};
+};
+
+struct ReadRequest {
+  Offset from{};
+  std::uint64_t bytes_max = 1ULL << 20;  // at least one entry is returned even if larger
+  std::chrono::milliseconds wait_max{0};
+};
+struct ReadOutcome {
+  std::vector<entry::SharedEntry> entries;  // messages and gaps, in order; the first may begin before `from`
+  Offset high_watermark;                    // one past the newest committed offset
+};
+
+// A look at a partition, valid inside the call that passes it.
+struct PartitionView {
+  const partition::PartitionState* state;
+  Offset first_offset;  // the earliest that can be read
+  std::uint64_t size_bytes;
+};
+
+template <typename T>
+using Completion = std::move_only_function<void(Result<T>)>;
+
+// One partition: its group, its state, its waiting readers and its retention. Everything runs on its shard's thread. Answers come exactly
+// once, inside the call or later. Destroy only after close() has answered, or after the shard has stopped, and not inside an answer.
+class PartitionHost final : public StateMachine {
+ public:
+  struct Options {
+    std::string name;  // "stream/topic/index", for messages
+    metadata::TopicOptions topic;
+    std::function<void(Error)> on_fatal;
+  };
+  // `log` was opened and replayed into `state`.
+  PartitionHost(Options options, std::unique_ptr<log::EntryLog> log, partition::PartitionState state, Shard& shard, const Clock& clock);
+  ~PartitionHost() override;
+
+  void append(AppendRequest request, ProposeDone done);
+  void propose(const partition::PartitionOp& op, Completion<PartitionView> done);
+  void read(const ReadRequest& request, Completion<ReadOutcome> done);
+  void offset_for_time(TimestampUs at, Completion<Offset> done);
+  [[nodiscard]] Result<PartitionView> inspect() const;
+  // Answers the waiting readers with node.stopped, then as GroupHost::close.
+  void close(std::move_only_function<void(Result<void>)> done);
+  // Finishes what an earlier run began: removes segments below the floor.
+  void resume_retention() { drop_segments(); }
+
+ private:
+  struct Waiter {
+    ReadRequest request;
+    Completion<ReadOutcome> done;
+    Shard::TimerId timer;
+  };
+  struct Tenure {
+    Epoch epoch;
+    std::optional<std::uint64_t> sequence;
+  };
+
+  Result<void> apply(const entry::EntryView& entry) override;
+  [[nodiscard]] ByteVector encode_checkpoint() const override { return state_.encode_checkpoint(); }
+  void on_commit() override;
+  void on_checkpoint() override { drop_segments(); }
+  void on_fenced(const Error& error) override;
+
+  [[nodiscard]] PartitionView view() const;
+  [[nodiscard]] Result<void> admit(const partition::PartitionOp& op);
+  [[nodiscard]] Result<void> admit_source(const SourceClaim& claim);
+  [[nodiscard]] Result<void> admit_source_begin(const std::string& connector);
+  void read_now(const ReadRequest& request, Completion<ReadOutcome> done);
+  void wait_for_records(const ReadRequest& request, Completion<ReadOutcome> done);
+  void wake_waiters();
+  void fail_waiters(const Error& error);
+  void remember_cursor(const log::ReadCursor& cursor);
+  void schedule_flush();
+  void apply_retention();
+  [[nodiscard]] std::optional<Offset> retention_floor() const;
+  void drop_segments();
+
+  Options options_;
+  Shard& shard_;
+  partition::PartitionState state_;
+  // Sources as they will be once everything in flight is applied. A batch is admitted against this: once appended, its records cannot be
+  // taken back, so its state must not be refused by apply.
+  std::map<std::string, Tenure, std::less<>> tenures_;
+  std::map<std::uint64_t, Waiter> waiters_;  // by order of arrival
+  std::uint64_t next_waiter_ = 0;
+  std::vector<log::ReadCursor> cursors_;
+  std::size_t next_cursor_ = 0;
+  std::optional<Shard::TimerId> flush_timer_;
+  bool retention_due_ = true;
+  bool trimming_ = false;
+  bool dropping_ = false;
+  GroupHost group_;  // last: its destructor answers what is in flight
+};
+
+}  // namespace sluice::node
