@@ -25,10 +25,10 @@ namespace sluice::plugin {
 inline constexpr Clock::Monotonic kNoDeadline = Clock::Monotonic::max();
 
 struct InstanceOptions {
-  std::string connector_key;
-  std::vector<std::string> secrets;                       // masked in every text that the plugin gives
-  std::shared_ptr<HostServices> services;                 // may be null
-  U128 cluster_id;                                        // sinks
+  std::string connector_key{};
+  std::vector<std::string> secrets{};                     // masked in every text that the plugin gives
+  std::shared_ptr<HostServices> services{};               // may be null
+  U128 cluster_id{};                                      // sinks
   std::size_t record_bytes_max = entry::kRecordBytesMax;  // sources
   std::size_t state_bytes_max = 1u << 20;                 // sources
   Clock* clock = &system_clock();

@@ -16,10 +16,16 @@ CallResult<std::uint32_t> LoadedPlugin::find(bool is_sink, std::string_view conn
     offered += descriptor.id;
     if (connector.empty() || descriptor.id == connector) matches.push_back(i);
   }
-  if (matches.size() == 1) return matches.front();
-
   Outcome outcome;
   outcome.outcome_class = OutcomeClass::kInvalidConfig;
+  if (matches.size() == 1) {
+    const std::string& refusal = description_.connectors[matches.front()].refusal;
+    if (refusal.empty()) return matches.front();
+    outcome.code = error_info(Errc::kUnsupportedExtension).name;
+    outcome.text = refusal;
+    outcome.hint = "update Sluice, or use another connector";
+    return std::unexpected(std::move(outcome));
+  }
   outcome.code = error_info(Errc::kNoSuchConnector).name;
   if (offered.empty()) {
     outcome.text = fmt::format("plugin '{}' has no {}", description_.id, kind);

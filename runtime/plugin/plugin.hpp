@@ -48,10 +48,11 @@ struct ConnectorDescriptor {
   std::uint32_t batches_in_flight_max = 1;
   std::uint32_t state_version = 0;  // sources: of the state they write
   std::string config_schema_json;
+  std::string refusal;  // why this host cannot run the connector (an extension it lacks), or empty
 };
 
 struct PluginDescription {
-  std::string id;  // stem of the file: what `plugin = "…"` names
+  std::string id;  // as the library says; `plugin = "…"` names the file's stem, which the build makes the same
   std::filesystem::path file;
   std::string version;
   std::string sdk_version;
@@ -62,25 +63,30 @@ struct PluginDescription {
 
 class LoadedPlugin;  // loaded_plugin.hpp
 
-// The plugin search path and everything loaded from it. Thread-safe.
+// The plugin search path and everything loaded from it. One per process, kept as long as instances live. Thread-safe.
 class PluginCatalog {
  public:
   struct Options {
-    std::vector<std::filesystem::path> search_path;
-    std::filesystem::path probe_program;  // sluice-plugin-host
-    std::filesystem::path copy_dir;       // <data_dir>/plugins
+    std::vector<std::filesystem::path> search_path;  // looked through first, in order
+    std::filesystem::path probe_program;             // sluice-plugin-host; empty = beside this program
+    std::filesystem::path copy_dir;                  // <data_dir>/plugins; only load() uses it, and removes older copies from it
     std::chrono::milliseconds probe_timeout{10'000};
   };
   explicit PluginCatalog(Options options);
   ~PluginCatalog();
 
-  // Turns an id or path into a file, or kNotFound naming every place searched.
+  // Options::search_path, then the places that belong to the installation of this program.
+  [[nodiscard]] const std::vector<std::filesystem::path>& places() const;
+  // Turns an id ("file_sink": <place>/file_sink.so) or a path (with a slash, or ending in .so) into a file, or kNotFound naming every place
+  // searched.
   [[nodiscard]] Result<std::filesystem::path> resolve(std::string_view plugin) const;
-  // Every *.so of the search path, probed in parallel; a file that fails carries its error.
+  // Every *.so of all places, probed in parallel, by path; a file that fails carries its error.
   [[nodiscard]] std::vector<std::pair<std::filesystem::path, Result<PluginDescription>>> list();
-  // Probes in a child process; cached by device, inode, size and mtime. The child's death is the plugin's error.
+  // Judges the file without loading it, then probes it in a child process, whose death is the plugin's error. Cached by device, inode, size
+  // and mtime.
   [[nodiscard]] Result<PluginDescription> inspect(std::string_view plugin);
-  // inspect(), copy under <copy_dir>/<sha256>/, load. The same contents are loaded once.
+  // Copies the file to <copy_dir>/<sha256>/, inspects the copy and loads it. The same contents are loaded once; a rebuilt file is another
+  // plugin.
   [[nodiscard]] Result<std::shared_ptr<LoadedPlugin>> load(std::string_view plugin);
 
  private:

@@ -89,7 +89,7 @@ CallResult<std::vector<Offset>> SinkInstance::assign(std::span<const Assignment>
   std::vector<std::uint64_t> resume_next;
   for (const Assignment& part : parts) {
     const auto [position, added] = core_->owned.try_emplace(part.ref, part, core_->options().cluster_id);
-    SLUICE_ASSERT(added, "partition {} of {} is assigned twice", part.partition, client::to_string(part.topic));
+    SLUICE_ASSERT(added, "partition {} of {}/{} is assigned twice", part.partition, part.topic.stream, part.topic.topic);
     abi_parts.push_back(&position->second.abi());
     resume_next.push_back(part.committed_next.value());
   }

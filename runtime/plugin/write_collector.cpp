@@ -169,9 +169,9 @@ std::optional<std::string> WriteCollector::offsets_wrong() const {
 }
 
 WriteReport WriteCollector::finish(std::optional<Outcome> failure) {
+  if (failure && is_host_verdict(*failure)) return nothing(*std::move(failure));
   if (auto wrong = offsets_wrong()) durable_.blame(*std::move(wrong));
   if (const auto& violation = durable_.check()) return nothing(*violation);
-  if (failure && is_host_verdict(*failure)) return nothing(*std::move(failure));
 
   partition_.accept(Offset(result_.accepted_next));
   partition_.advance_durable(Offset(result_.durable_next));
