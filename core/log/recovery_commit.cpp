@@ -11,7 +11,7 @@ constexpr int kSetAsideMax = 1000;
 constexpr std::size_t kCopyBytes = 1u << 20;
 
 Result<void> copy_range(storage::File& from, std::uint64_t position, std::uint64_t end, storage::File& to) {
-  ByteVector buffer(kCopyBytes);
+  ByteVector buffer(static_cast<std::size_t>(std::min<std::uint64_t>(kCopyBytes, end - position)));
   std::uint64_t written = 0;
   while (position < end) {
     const std::size_t want = static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), end - position));

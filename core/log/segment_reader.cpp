@@ -9,6 +9,10 @@ namespace {
 
 constexpr std::size_t kMagicAt = 64;  // of the entry header: what a candidate must have before anything is hashed
 
+std::size_t window_for(std::uint64_t position, std::uint64_t end) {
+  return static_cast<std::size_t>(std::min<std::uint64_t>(kReadWindowBytes, end - std::min(position, end)));
+}
+
 }  // namespace
 
 Result<Bytes> SegmentReader::at_least(std::size_t want) {
@@ -56,11 +60,12 @@ Result<SegmentReader::Step> SegmentReader::next() {
 Result<SurvivorResult> find_survivor(storage::File& file, std::uint64_t position, std::uint64_t end, const SurvivorSearch& search) {
   SurvivorResult result;
   std::uint64_t left = search.budget_bytes;
-  const auto window = std::make_unique_for_overwrite<std::byte[]>(kReadWindowBytes);
+  const std::size_t window_bytes = window_for(position, end);
+  const auto window = std::make_unique_for_overwrite<std::byte[]>(window_bytes);
   std::uint64_t at = round_up(position, entry::kEntryAlignment);
   while (at + entry::kEntryHeaderBytes <= end) {
     SLUICE_TRY(const std::size_t got,
-               file.read(at, {window.get(), static_cast<std::size_t>(std::min<std::uint64_t>(kReadWindowBytes, end - at))}));
+               file.read(at, {window.get(), static_cast<std::size_t>(std::min<std::uint64_t>(window_bytes, end - at))}));
     if (got < entry::kEntryHeaderBytes) break;
     std::size_t i = 0;
     for (; i + entry::kEntryHeaderBytes <= got; i += entry::kEntryAlignment) {
@@ -92,10 +97,11 @@ Result<SurvivorResult> find_survivor(storage::File& file, std::uint64_t position
 }
 
 Result<bool> is_zero_range(storage::File& file, std::uint64_t position, std::uint64_t end) {
-  const auto window = std::make_unique_for_overwrite<std::byte[]>(kReadWindowBytes);
+  const std::size_t window_bytes = window_for(position, end);
+  const auto window = std::make_unique_for_overwrite<std::byte[]>(window_bytes);
   while (position < end) {
     SLUICE_TRY(const std::size_t got,
-               file.read(position, {window.get(), static_cast<std::size_t>(std::min<std::uint64_t>(kReadWindowBytes, end - position))}));
+               file.read(position, {window.get(), static_cast<std::size_t>(std::min<std::uint64_t>(window_bytes, end - position))}));
     if (got == 0) return true;
     if (std::any_of(window.get(), window.get() + got, [](std::byte b) { return b != std::byte{0}; })) return false;
     position += got;

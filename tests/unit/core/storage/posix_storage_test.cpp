@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/storage/posix_storage.hpp"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "core/storage/io_queue.hpp"
+
+namespace sluice::storage {
+namespace {
+
+class PosixStorage : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = ::testing::TempDir() + "sluice-storage-XXXXXX";
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    root_ = name;
+  }
+  void TearDown() override { std::filesystem::remove_all(root_); }
+
+  std::string root_;
+  Storage& storage_ = posix_storage();
+};
+
+TEST_F(PosixStorage, WritesPartsInOrderAndReadsThemBack) {
+  const auto file = storage_.open(root_ + "/f", OpenMode::kCreateNew);
+  ASSERT_TRUE(file.has_value()) << file.error().to_string();
+  std::vector<ByteVector> owned;
+  std::vector<Bytes> parts;
+  ByteVector all;
+  for (std::size_t i = 0; i < 300; ++i) {
+    owned.emplace_back(i % 7, static_cast<std::byte>(i));
+    all.insert(all.end(), owned.back().begin(), owned.back().end());
+  }
+  for (const ByteVector& part : owned) parts.emplace_back(part);
+  ASSERT_TRUE((*file)->write(5, parts).has_value());
+  ASSERT_TRUE((*file)->sync().has_value());
+  EXPECT_EQ((*file)->size().value(), 5 + all.size());
+  ByteVector back(all.size() + 10);
+  EXPECT_EQ((*file)->read(5, back).value(), all.size());
+  back.resize(all.size());
+  EXPECT_EQ(back, all);
+  ASSERT_TRUE((*file)->truncate(3).has_value());
+  EXPECT_EQ((*file)->size().value(), 3U);
+  EXPECT_EQ((*file)->read(3, back).value(), 0U);
+}
+
+TEST_F(PosixStorage, TellsAbsentFromEveryOtherFailure) {
+  const auto absent = storage_.open(root_ + "/none", OpenMode::kRead);
+  ASSERT_FALSE(absent.has_value());
+  EXPECT_TRUE(is_absent(absent.error()));
+  EXPECT_NE(absent.error().to_string().find(root_ + "/none"), std::string::npos);
+  ASSERT_TRUE(storage_.open(root_ + "/f", OpenMode::kCreateNew).has_value());
+  EXPECT_FALSE(is_absent(storage_.open(root_ + "/f", OpenMode::kCreateNew).error()));
+  EXPECT_FALSE(is_absent(storage_.open(root_ + "/f/g", OpenMode::kRead).error())) << "a file is no directory, which is not absence";
+  EXPECT_FALSE(is_absent(storage_.list(root_ + "/f").error()));
+  EXPECT_TRUE(is_absent(storage_.list(root_ + "/none").error()));
+  EXPECT_TRUE(is_absent(storage_.remove(root_ + "/none").error()));
+}
+
+TEST_F(PosixStorage, CreatesMissingDirectories) {
+  ASSERT_TRUE(storage_.make_directories(root_ + "/a/b/c").has_value());
+  ASSERT_TRUE(storage_.make_directories(root_ + "/a/b/c").has_value());
+  EXPECT_TRUE(std::filesystem::is_directory(root_ + "/a/b/c"));
+  ASSERT_TRUE(storage_.open(root_ + "/f", OpenMode::kCreateNew).has_value());
+  EXPECT_FALSE(storage_.make_directories(root_ + "/f/d").has_value());
+  ASSERT_TRUE(storage_.remove_directory(root_ + "/a/b/c").has_value());
+  EXPECT_FALSE(std::filesystem::exists(root_ + "/a/b/c"));
+}
+
+TEST_F(PosixStorage, ReplacesAFileAsAWhole) {
+  ASSERT_TRUE(replace_file(storage_, root_, "f", as_bytes("one")).has_value());
+  ASSERT_TRUE(replace_file(storage_, root_, "f", as_bytes("second")).has_value());
+  EXPECT_EQ(as_text(read_file(storage_, root_ + "/f", 100).value()), "second");
+  EXPECT_EQ(storage_.list(root_).value(), std::vector<std::string>{"f"});
+  EXPECT_EQ(read_file(storage_, root_ + "/f", 5).error().code(), "base.limit");
+}
+
+TEST(IoThreads, RunEveryJobAndPostItsOutcome) {
+  std::atomic<int> jobs = 0;
+  std::mutex mutex;
+  std::vector<std::move_only_function<void()>> posted;
+  {
+    IoThreads threads(3);
+    PostingIoQueue queue(threads, [&](std::move_only_function<void()> task) {
+      const std::lock_guard lock(mutex);
+      posted.push_back(std::move(task));
+    });
+    for (int i = 0; i < 50; ++i) {
+      queue.submit(
+          [&]() -> Result<void> {
+            ++jobs;
+            return {};
+          },
+          [&, owner = std::this_thread::get_id()](Result<void> outcome) {
+            EXPECT_TRUE(outcome.has_value());
+            EXPECT_EQ(std::this_thread::get_id(), owner);
+          });
+    }
+  }
+  EXPECT_EQ(jobs, 50);
+  ASSERT_EQ(posted.size(), 50U);
+  for (auto& task : posted) task();
+}
+
+}  // namespace
+}  // namespace sluice::storage
