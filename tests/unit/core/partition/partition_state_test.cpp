@@ -15,12 +15,14 @@ class PartitionHistory {
  public:
   Result<void> op(const PartitionOp& op) { return apply(*entry::EntryDraft::operation(entry::EntryKind::kPartitionOp, encode(op))); }
 
-  Result<void> messages(std::uint32_t count, const std::optional<StateEnvelope>& state = std::nullopt) {
+  Result<void> messages(std::uint32_t count, const std::optional<StateEnvelope>& source = std::nullopt) {
     entry::BatchBuilder batch;
     const ByteVector payload(10);
-    for (std::uint32_t i = 0; i < count; ++i) EXPECT_TRUE(batch.add(RecordView{.payload = Bytes(payload)}).has_value());
+    RecordView record;
+    record.payload = Bytes(payload);
+    for (std::uint32_t i = 0; i < count; ++i) EXPECT_TRUE(batch.add(record).has_value());
     std::optional<ByteVector> section;
-    if (state) section = encode_envelope(*state);
+    if (source) section = encode_envelope(*source);
     return apply(*std::move(batch).finish(section ? std::optional<Bytes>(*section) : std::nullopt));
   }
 
