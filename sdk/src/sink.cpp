@@ -32,13 +32,17 @@ void WriteResult::fail(std::uint32_t index, const Outcome& outcome) {
   abi_.record_failed(abi_.host_data, index, &abi);
 }
 
-void WriteResult::fail_next(const sluice_outcome& outcome) noexcept {
+bool WriteResult::fail_next(const sluice_outcome& outcome) noexcept {
   const std::uint32_t index = accepted_ < next_failed_ ? next_failed_ : accepted_;
-  if (index < batch_.size()) return abi_.record_failed(abi_.host_data, index, &outcome);
+  if (index < batch_.size()) {
+    abi_.record_failed(abi_.host_data, index, &outcome);
+    return true;
+  }
   sluice_outcome late = outcome;
   late.outcome_class = static_cast<std::uint16_t>(OutcomeClass::kFatal);
   late.scope = static_cast<std::uint16_t>(OutcomeScope::kConnector);
   abi_.call_failed(abi_.host_data, &late);
+  return false;
 }
 
 void Sink::assign(std::span<const Assignment> /*parts*/, std::span<std::uint64_t> /*resume_next*/) {}
@@ -99,8 +103,7 @@ sluice_status sink_write(void* self, const sluice_call* call, const sluice_batch
   bool record_failed = false;
   const auto report = [&](const sluice_outcome& outcome) noexcept {
     if (outcome.scope == SLUICE_SCOPE_RECORD) {
-      record_failed = true;
-      result.fail_next(outcome);
+      record_failed = result.fail_next(outcome);
     } else {
       abi_result->call_failed(abi_result->host_data, &outcome);
     }

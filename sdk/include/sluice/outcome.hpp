@@ -14,10 +14,10 @@ namespace sluice {
 struct Outcome {
   OutcomeClass outcome_class = OutcomeClass::kFatal;
   OutcomeScope scope = OutcomeScope::kConnector;
-  std::string code;     // stable and short, for example "http.status"; [a-z0-9_.]
-  std::string text;     // what happened and where
-  std::string hint;     // what to do about it
-  std::string pointer;  // JSON pointer of a faulty value of the configuration
+  std::string code = {};     // stable and short, for example "http.status"; [a-z0-9_.]
+  std::string text = {};     // what happened and where
+  std::string hint = {};     // what to do about it
+  std::string pointer = {};  // JSON pointer of a faulty value of the configuration
   int http_status = 0;
   Duration retry_after{0};  // what the back end asked for; 0 = nothing
 };

@@ -39,8 +39,9 @@ class WriteResult {
   // (ordering = partition), return.
   void fail(std::uint32_t index, const Outcome& outcome);
 
-  // The SDK's: an error of scope record was thrown, it belongs to the first record not accepted and not failed.
-  void fail_next(const sluice_outcome& outcome) noexcept;
+  // The SDK's: an error of scope record was thrown, it belongs to the first record not accepted and not failed. False: there is none, so
+  // the call as a whole has failed.
+  bool fail_next(const sluice_outcome& outcome) noexcept;
 
   // Records that accept_until and deliver_until have counted so far.
   [[nodiscard]] std::uint32_t accepted() const { return accepted_; }
