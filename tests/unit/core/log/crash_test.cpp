@@ -153,8 +153,9 @@ TEST_F(Crash, OfAnyFailedChangeFencesAndTheNextStartRecovers) {
           ASSERT_TRUE(met) << where;
           const bool full = log_->fenced()->code() == "log.storage_full";
           // A sync that meets a full disk may have lost bytes, unless they are a segment's that has none yet.
-          if (error_number != ENOSPC || kind == Change::kWrite)
+          if (error_number != ENOSPC || kind == Change::kWrite) {
             ASSERT_EQ(full, error_number == ENOSPC) << where << log_->fenced()->to_string();
+          }
         }
         const auto opened = open(small());
         ASSERT_TRUE(opened.has_value()) << where << ": " << opened.error().to_string();
