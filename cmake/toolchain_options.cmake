@@ -15,7 +15,7 @@ add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-con
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # gcc 12 reports false positives of these kinds inside the standard library and Boost.
   add_compile_options(-Wno-restrict -Wno-maybe-uninitialized -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread
-                      -Wno-free-nonheap-object -Wno-dangling-pointer -Wno-subobject-linkage)
+                      -Wno-free-nonheap-object -Wno-dangling-pointer $<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>)
 else()
   # The precompiled header must not carry a time stamp, or the compiler cache never hits.
   add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>")

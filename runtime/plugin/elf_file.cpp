@@ -106,7 +106,7 @@ Result<ElfSymbols> read_elf(std::string_view contents, std::string_view name) {
     return fail(Errc::kNotALibrary, fmt::format("{} is not a shared library but another kind of ELF file (type {})", name, header->e_type));
   }
   ElfSymbols symbols;
-  if (header->e_shoff > contents.size() || header->e_shentsize != sizeof(Elf64_Shdr)) return symbols;
+  if (header->e_shoff == 0 || header->e_shentsize != sizeof(Elf64_Shdr)) return symbols;
   for (std::uint16_t i = 0; i < header->e_shnum; ++i) {
     const auto section = elf_at<Elf64_Shdr>(contents, header->e_shoff + std::uint64_t{i} * sizeof(Elf64_Shdr));
     if (!section) return fail(Errc::kNotALibrary, fmt::format("{} is cut short: its section table is not there", name));
