@@ -7,7 +7,6 @@
 #include <string>
 
 #include <sluice/record_json.hpp>
-#include <sluice/utf8.hpp>
 
 #include "item_report.hpp"
 
@@ -49,26 +48,6 @@ std::string url_to_show(std::string_view url) {
   return std::string(url.substr(0, authority)) + std::string(url.substr(at + 1));
 }
 
-std::string excerpt(std::string_view body) {
-  std::string text(body.substr(0, kExcerptBytes));
-  while (!text.empty() && !is_utf8(text) && text.size() + 4 > kExcerptBytes) text.pop_back();
-  if (!is_utf8(text)) return fmt::format("{} bytes that are not text", body.size());
-  return text.size() < body.size() ? text + " …" : text;
-}
-
-std::string_view hint_for(int status) {
-  switch (status) {
-    case 401:
-    case 403:
-      return "see the credentials in plugin_config.headers";
-    case 404:
-    case 405:
-      return "see plugin_config.url and plugin_config.method";
-    default:
-      return status >= 300 && status <= 399 ? "redirects are not followed: set plugin_config.url to the final address" : "";
-  }
-}
-
 bool is_for_good(const Outcome& outcome) {
   return outcome.outcome_class == OutcomeClass::kPermanent && outcome.scope == OutcomeScope::kRecord;
 }
@@ -76,13 +55,16 @@ bool is_for_good(const Outcome& outcome) {
 }  // namespace
 
 HttpSink::HttpSink(Config config, Context& context) : config_(std::move(config)), context_(context), shown_url_(url_to_show(config_.url)) {
-  for (const auto& [name, value] : config_.headers) headers_.push_back({name, value.reveal()});
+  for (const auto& [name, value] : config_.headers) {
+    headers_.push_back({name, value.reveal()});
+    has_content_type_ = has_content_type_ || is_same_header(name, "Content-Type");
+  }
 }
 
 void HttpSink::open() {
   client_ = std::make_unique<HttpClient>(HttpOptions{.connect_timeout = config_.connect_timeout,
                                                      .total_timeout = config_.timeout,
-                                                     .max_body = config_.items.list.empty() ? kMaxAnswer : kMaxItemsAnswer,
+                                                     .max_body = config_.items.is_used() ? kMaxItemsAnswer : kMaxAnswer,
                                                      .ca_file = config_.ca_file},
                                          context_.stop());
 }
@@ -129,7 +111,7 @@ std::string_view HttpSink::encode(const Batch& batch, Chunk chunk) {
 const HttpResult& HttpSink::send(const Batch& batch, Chunk chunk) {
   const std::size_t configured = headers_.size();
   const std::string_view content_type = encode(batch, chunk);
-  if (!config_.headers.contains("Content-Type")) headers_.push_back({"Content-Type", content_type});
+  if (!has_content_type_) headers_.push_back({"Content-Type", content_type});
   if (config_.mode == Mode::kIndividual) {
     key_ = dedup_key(batch, batch[chunk.first]);
     headers_.push_back({"Idempotency-Key", key_});
@@ -154,7 +136,7 @@ HttpSink::Attempt HttpSink::deliver(const Batch& batch, Chunk chunk, WriteResult
   const HttpResult& answer = send(batch, chunk);
   std::optional<Outcome> outcome = http_outcome(answer, resending_is_harmless());
   if (!outcome) {
-    if (!config_.items.list.empty()) return settle_items(chunk, answer, result);
+    if (config_.items.is_used()) return settle_items(chunk, answer, result);
     result.deliver_until(chunk.first + chunk.count);
     return Attempt::kGoesOn;
   }
@@ -163,7 +145,7 @@ HttpSink::Attempt HttpSink::deliver(const Batch& batch, Chunk chunk, WriteResult
     const Attempt first = deliver(batch, {chunk.first, half}, result);
     return first == Attempt::kEnded ? first : deliver(batch, {chunk.first + half, chunk.count - half}, result);
   }
-  explain(*outcome, answer);
+  outcome->text = fmt::format("{} {}: {}", method_name(config_.method), shown_url_, outcome->text);
   if (outcome->scope == OutcomeScope::kConnector) throw OutcomeError(*std::move(outcome));
   result.fail(chunk.first, *outcome);
   return Attempt::kEnded;
@@ -175,9 +157,10 @@ HttpSink::Attempt HttpSink::settle_items(Chunk chunk, const HttpResult& answer, 
     if (answer.body_cut) throw UnreadableReport("the answer is too long");
     items = read_items(config_.items, answer.body, chunk.count);
   } catch (const UnreadableReport& e) {
-    throw ConnectorError("http.unreadable_items",
-                         fmt::format("{} answered {}, but {}: {}", shown_url_, answer.status, e.what(), excerpt(answer.body)),
-                         {.hint = "see plugin_config.items", .http_status = answer.status});
+    throw ConnectorError(
+        "http.unreadable_items",
+        fmt::format("{} answered {}, but {}: {}", shown_url_, answer.status, e.what(), answer.body.substr(0, kExcerptBytes)),
+        {.hint = "see plugin_config.items", .http_status = answer.status});
   }
   for (std::uint32_t i = 0; i < chunk.count; ++i) {
     const Item& item = items[i];
@@ -190,8 +173,6 @@ HttpSink::Attempt HttpSink::settle_items(Chunk chunk, const HttpResult& answer, 
                     .scope = verdict.scope,
                     .code = "http.item",
                     .text = fmt::format("{} answered {}, and for this record: {}", shown_url_, answer.status, item.error),
-                    .hint = std::string(hint_for(item.status)),
-                    .pointer = {},
                     .http_status = item.status,
                     .retry_after = answer.retry_after};
     if (!is_for_good(outcome)) {
@@ -205,12 +186,6 @@ HttpSink::Attempt HttpSink::settle_items(Chunk chunk, const HttpResult& answer, 
   }
   result.deliver_until(chunk.first + chunk.count);
   return Attempt::kGoesOn;
-}
-
-void HttpSink::explain(Outcome& outcome, const HttpResult& answer) const {
-  outcome.text = fmt::format("{} {}: {}", method_name(config_.method), shown_url_, outcome.text);
-  if (answer.end == HttpEnd::kAnswered && !answer.body.empty()) outcome.text += ": " + excerpt(answer.body);
-  if (outcome.hint.empty()) outcome.hint = hint_for(answer.status);
 }
 
 }  // namespace sluice::http_sink

@@ -43,14 +43,12 @@ class HttpSink final : public Sink {
   [[nodiscard]] Attempt deliver(const Batch& batch, Chunk chunk, WriteResult& result);
   [[nodiscard]] Attempt settle_items(Chunk chunk, const HttpResult& answer, WriteResult& result);
   [[nodiscard]] bool resending_is_harmless() const { return config_.idempotent || config_.method == Method::kPut; }
-  // Says where it happened and what the endpoint said.
-  void explain(Outcome& outcome, const HttpResult& answer) const;
 
   Config config_;
   Context& context_;
   std::unique_ptr<HttpClient> client_;
   std::vector<HttpHeader> headers_;
-  std::string content_type_;  // configured; empty = by what is sent
+  bool has_content_type_ = false;
   std::string shown_url_;
   std::string key_;
   std::string body_;

@@ -24,16 +24,11 @@ bool is_header_name(std::string_view name) {
   return !name.empty() && std::all_of(name.begin(), name.end(), is_token);
 }
 
-bool equal_ignoring_case(std::string_view a, std::string_view b) {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
-}
-
 void validate_header(const std::string& name, const Secret& value) {
   static constexpr std::array<std::string_view, 4> kOurs{"Idempotency-Key", "Content-Length", "Transfer-Encoding", "Host"};
   if (!is_header_name(name)) throw ConfigError("/headers", fmt::format("\"{}\" is not a name of an HTTP header", name));
   const std::string pointer = "/headers/" + name;
-  if (std::any_of(kOurs.begin(), kOurs.end(), [&](std::string_view ours) { return equal_ignoring_case(ours, name); })) {
+  if (std::any_of(kOurs.begin(), kOurs.end(), [&](std::string_view ours) { return is_same_header(ours, name); })) {
     throw ConfigError(pointer, fmt::format("the header {} is set by http_sink itself", name));
   }
   const auto is_control = [](char c) { return (c >= 0 && c < 0x20 && c != '\t') || c == 0x7F; };
@@ -45,14 +40,20 @@ void validate_header(const std::string& name, const Secret& value) {
 
 }  // namespace
 
+bool is_same_header(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
+}
+
 void ItemsConfig::bind(Binding<ItemsConfig>& b) {
-  b.optional("list", &ItemsConfig::list, "", {.min = 0, .max = 512},
-             "JSON pointer to the list of results in an answer, one per record in order, for example /items; empty = there is none.");
+  b.optional(
+      "list", &ItemsConfig::list, "", {.min = 0, .max = 512},
+      "JSON pointer to the list of results in an answer, one per record in order, for example /items; empty = the answer is the list.");
   b.optional("status", &ItemsConfig::status, "", {.min = 0, .max = 512},
-             "JSON pointer from an item to its HTTP status, for example /index/status.");
-  b.optional("error", &ItemsConfig::error, "", {.min = 0, .max = 512},
-             "JSON pointer from an item to its error, for example /index/error; an item has failed if something other than null or false "
-             "is there.");
+             "JSON pointer from an item to its HTTP status, for example /index/status; empty = items have none.");
+  b.optional(
+      "error", &ItemsConfig::error, "", {.min = 0, .max = 512},
+      "JSON pointer from an item to its error, for example /index/error: the item has failed if anything but null or false is there.");
 }
 
 void HttpSinkConfig::bind(Binding<HttpSinkConfig>& b) {
@@ -81,13 +82,10 @@ void HttpSinkConfig::validate() const {
     throw ConfigError("/url", "the URL begins neither with http:// nor with https://");
   }
   for (const auto& [name, value] : headers) validate_header(name, value);
-  if (mode == Mode::kIndividual && !items.list.empty()) {
-    throw ConfigError("/items/list", "in mode individual an answer has one record, and its status tells what became of it");
+  if (mode == Mode::kIndividual && items.is_used()) {
+    throw ConfigError("/items", "in mode individual an answer is for one record, and its own status tells what became of it");
   }
-  if (items.list.empty() && (!items.status.empty() || !items.error.empty())) {
-    throw ConfigError("/items", "items.status and items.error begin at an item of items.list, which is not set");
-  }
-  if (!items.list.empty() && items.status.empty() && items.error.empty()) {
+  if (!items.list.empty() && !items.is_used()) {
     throw ConfigError("/items", "items.list without items.status or items.error tells nothing about an item");
   }
   for (const auto& [key, pointer] :

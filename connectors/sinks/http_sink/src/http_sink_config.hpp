@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 
 #include <sluice/binding.hpp>
 
@@ -24,13 +25,14 @@ constexpr auto enum_names(Method) {
   return std::to_array<EnumName<Method>>({{"POST", Method::kPost}, {"PUT", Method::kPut}, {"PATCH", Method::kPatch}});
 }
 
-// Where an answer of class 2xx says what became of each record; JSON pointers, empty = not used.
+// Where an answer of class 2xx says what became of each record: JSON pointers.
 struct ItemsConfig {
-  std::string list;    // from the root to a list with one item per record, in order
-  std::string status;  // from an item to its HTTP status
-  std::string error;   // from an item to something that is there only if it failed
+  std::string list;    // from the root to a list with one item per record, in order; empty = the root is the list
+  std::string status;  // from an item to its HTTP status; empty = not used
+  std::string error;   // from an item to something that is there only if it failed; empty = not used
 
   static void bind(Binding<ItemsConfig>& b);
+  [[nodiscard]] bool is_used() const { return !status.empty() || !error.empty(); }
 };
 
 struct HttpSinkConfig {
@@ -49,5 +51,8 @@ struct HttpSinkConfig {
   static void bind(Binding<HttpSinkConfig>& b);
   void validate() const;
 };
+
+// Names of headers are the same in upper and lower case.
+[[nodiscard]] bool is_same_header(std::string_view a, std::string_view b);
 
 }  // namespace sluice::http_sink

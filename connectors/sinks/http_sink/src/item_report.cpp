@@ -60,7 +60,7 @@ std::vector<Item> read_items(const ItemsConfig& config, std::string_view body, s
   const boost::json::value root = boost::json::parse({body.data(), body.size()}, error);
   if (error) throw UnreadableReport("the answer is not JSON");
   const boost::json::value* list = find_at(root, config.list);
-  if (list == nullptr || !list->is_array()) throw UnreadableReport(fmt::format("the answer has no list at {}", config.list));
+  if (list == nullptr || !list->is_array()) throw UnreadableReport(fmt::format("the answer has no list at \"{}\"", config.list));
   const boost::json::array& values = list->get_array();
   if (values.size() != records) throw UnreadableReport(fmt::format("the answer has {} items for {} records", values.size(), records));
   std::vector<Item> items;
