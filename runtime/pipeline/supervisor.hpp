@@ -19,7 +19,7 @@ class PluginCatalog;
 
 namespace sluice::pipeline {
 
-enum class Errc : std::uint8_t { kConnectorNotFound, kAlreadyPaused, kNotPaused, kBusy, kAbandoned, kDisabled };
+enum class Errc : std::uint8_t { kConnectorNotFound, kAlreadyPaused, kNotPaused, kBusy, kAbandoned, kDisabled, kNotRedrivable };
 [[nodiscard]] const ErrorInfo& error_info(Errc code);
 
 // A connector definition that could not be used: visible as state `error` with its position.

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the host makes of an outcome.
+#pragma once
+
+#include <string>
+
+#include "core/base/error.hpp"
+#include "runtime/pipeline/status.hpp"
+#include "runtime/plugin/outcome.hpp"
+
+namespace sluice::pipeline {
+
+// Invalid configuration and broken plugins: waiting does not help. Everything else of scope connector is waited for, whatever its class.
+[[nodiscard]] bool stops_connector(const plugin::Outcome& outcome);
+
+[[nodiscard]] Problem to_problem(const plugin::Outcome& outcome, TimestampUs at);
+// An error of the core as the outcome that it is for a connector: kinds retry and conflict are transient, the others fatal; scope connector.
+[[nodiscard]] plugin::Outcome to_outcome(const Error& error);
+
+}  // namespace sluice::pipeline
