@@ -21,7 +21,9 @@ constexpr std::size_t kOwnHeadersMax = 32;
 // Collects own headers; a text too long for the record limit cannot occur, because plugin texts are bounded by plugin::Outcome.
 class OwnHeaders {
  public:
-  void add(std::string_view name, std::string value) { headers_.emplace_back(fmt::format("{}{}", kDeadLetterHeaderPrefix, name), std::move(value)); }
+  void add(std::string_view name, std::string value) {
+    headers_.emplace_back(fmt::format("{}{}", kDeadLetterHeaderPrefix, name), std::move(value));
+  }
   void add(std::string_view name, std::uint64_t value) { add(name, fmt::format("{}", value)); }
   void add_text(std::string_view name, const std::string& value) {
     if (!value.empty()) add(name, value);
@@ -94,7 +96,8 @@ std::string_view find_text(const OwnValues& own, std::string_view name) {
 template <typename T>
 Result<T> need_number(const OwnValues& own, std::string_view name) {
   const auto value = parse_number<T>(find_text(own, name));
-  if (!value) return fail(sluice::Errc::kDecode, fmt::format("dead letter header {}{} is missing or not a number", kDeadLetterHeaderPrefix, name));
+  if (!value)
+    return fail(sluice::Errc::kDecode, fmt::format("dead letter header {}{} is missing or not a number", kDeadLetterHeaderPrefix, name));
   return *value;
 }
 
@@ -143,7 +146,9 @@ Result<std::vector<DeadLetterCut>> parse_cuts(const OwnValues& own) {
 
 }  // namespace
 
-client::TopicName dead_letter_topic(std::string_view connector) { return {std::string(kDeadLetterStream), fmt::format("dlq.{}", connector)}; }
+client::TopicName dead_letter_topic(std::string_view connector) {
+  return {std::string(kDeadLetterStream), fmt::format("dlq.{}", connector)};
+}
 
 DeadLetterReason make_reason(const plugin::Outcome& outcome) {
   DeadLetterReason reason;
@@ -199,7 +204,8 @@ Result<DeadLetter> decode_dead_letter(const RecordView& stored) {
   std::vector<HeaderView> all(stored.headers.begin(), stored.headers.end());
   constexpr std::string_view kCountName = "sluice.dlq.headers";
   const auto count = all.empty() || all.back().name != kCountName ? std::nullopt : parse_number<std::size_t>(as_text(all.back().value));
-  if (!count || *count == 0 || *count > all.size()) return fail(sluice::Errc::kDecode, "not a dead letter: its last header is not sluice.dlq.headers");
+  if (!count || *count == 0 || *count > all.size())
+    return fail(sluice::Errc::kDecode, "not a dead letter: its last header is not sluice.dlq.headers");
   OwnValues own;
   const std::size_t first = all.size() - *count;
   for (std::size_t i = first; i < all.size(); ++i) {
@@ -209,7 +215,8 @@ Result<DeadLetter> decode_dead_letter(const RecordView& stored) {
     own.emplace(all[i].name.substr(kDeadLetterHeaderPrefix.size()), as_text(all[i].value));
   }
   if (find_text(own, "version") != kVersion) {
-    return fail(sluice::Errc::kDecode, fmt::format("dead letter of format version \"{}\"; this program reads version {}", find_text(own, "version"), kVersion));
+    return fail(sluice::Errc::kDecode,
+                fmt::format("dead letter of format version \"{}\"; this program reads version {}", find_text(own, "version"), kVersion));
   }
   DeadLetter letter;
   letter.record = stored;

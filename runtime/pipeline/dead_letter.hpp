@@ -43,14 +43,15 @@ struct DeadLetterReason {
 
 // What was left of a record that with its reason would not fit into one record.
 struct DeadLetterCut {
-  std::string part;               // "payload", "headers", "key"
+  std::string part;  // "payload", "headers", "key"
   std::uint64_t original_bytes = 0;
-  U128 hash;                      // XXH3-128 of the original bytes
+  U128 hash;  // XXH3-128 of the original bytes
   friend bool operator==(const DeadLetterCut&, const DeadLetterCut&) = default;
 };
 
-// The record to append to the dead letter topic: id, key, payload, origin timestamp, format, schema and headers of `record`, then the reason as
-// further headers. At most entry::kRecordBytesMax: what does not fit is cut (payload first, then headers, then key), with its length and hash.
+// The record to append to the dead letter topic: id, key, payload, origin timestamp, format, schema and headers of `record`, then the
+// reason as further headers. At most entry::kRecordBytesMax: what does not fit is cut (payload first, then headers, then key), with its
+// length and hash.
 [[nodiscard]] Record encode_dead_letter(const RecordView& record, const DeadLetterReason& reason);
 
 struct DeadLetter {

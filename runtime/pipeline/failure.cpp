@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/pipeline/failure.hpp"
 
-#include "core/client/client.hpp"
 
 namespace sluice::pipeline {
 
@@ -21,7 +20,7 @@ Problem to_problem(const plugin::Outcome& outcome, TimestampUs at) {
 
 plugin::Outcome to_outcome(const Error& error) {
   plugin::Outcome outcome;
-  const bool passes = error.kind() == ErrorKind::kRetry || error.is(client::Errc::kStorageFull) || error.is(sluice::Errc::kTimeout);
+  const bool passes = error.kind() == ErrorKind::kRetry;
   outcome.outcome_class = passes ? plugin::OutcomeClass::kTransient : plugin::OutcomeClass::kFatal;
   outcome.scope = plugin::Scope::kConnector;
   outcome.code = error.code();

@@ -14,7 +14,8 @@ namespace sluice::pipeline {
 [[nodiscard]] bool stops_connector(const plugin::Outcome& outcome);
 
 [[nodiscard]] Problem to_problem(const plugin::Outcome& outcome, TimestampUs at);
-// An error of the core as the outcome that it is for a connector: kinds retry and conflict are transient, the others fatal; scope connector.
+// An error of the core as the outcome that it is for a connector: kinds retry and conflict are transient, the others fatal; scope
+// connector.
 [[nodiscard]] plugin::Outcome to_outcome(const Error& error);
 
 }  // namespace sluice::pipeline

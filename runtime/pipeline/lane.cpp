@@ -16,7 +16,8 @@ struct CopiedRecord {
   Record record;
   client::LogRecord log;
 
-  explicit CopiedRecord(const client::LogRecord& from) : record(Record::copy_of(from.record)), log{from.offset, from.timestamp, record.view()} {}
+  explicit CopiedRecord(const client::LogRecord& from)
+      : record(Record::copy_of(from.record)), log{from.offset, from.timestamp, record.view()} {}
 };
 
 bool same_key(const client::LogRecord& a, const client::LogRecord& b) {
@@ -50,15 +51,18 @@ Result<void> Lane::add(std::shared_ptr<const client::ReadResult> result, Instant
   std::uint64_t missing = 0;
   for (const client::LogRecord& record : records) {
     if (record.offset < at || record.offset >= result->next) {
-      return fail(sluice::Errc::kInternal, fmt::format("a read from {} to {} returned offset {} after {}", from, result->next, record.offset, at));
+      return fail(sluice::Errc::kInternal,
+                  fmt::format("a read from {} to {} returned offset {} after {}", from, result->next, record.offset, at));
     }
     missing += record.offset - at;
     at = record.offset.next();
   }
-  if (result->next < at) return fail(sluice::Errc::kInternal, fmt::format("a read from {} ends at {}, before its records", from, result->next));
+  if (result->next < at)
+    return fail(sluice::Errc::kInternal, fmt::format("a read from {} ends at {}, before its records", from, result->next));
   missing += result->next - at;
   if (missing != result->gap_offsets) {
-    return fail(sluice::Errc::kInternal, fmt::format("a read from {} to {} misses {} offsets, but gaps explain {}", from, result->next, missing, result->gap_offsets));
+    return fail(sluice::Errc::kInternal, fmt::format("a read from {} to {} misses {} offsets, but gaps explain {}", from, result->next,
+                                                     missing, result->gap_offsets));
   }
   Fresh fresh{std::move(result), 0, now};
   for (const client::LogRecord& record : fresh.result->records) {

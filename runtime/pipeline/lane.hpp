@@ -62,8 +62,9 @@ struct LaneVerdict {
   std::optional<plugin::Outcome> stop;               // the connector goes to `error`
 };
 
-// One partition of a sink: what was read and waits, what may be sent next, what failed and when it is due, what may be committed. Every decision
-// of delivery is made here; the worker only carries it out. Pure: time and randomness are passed in. Owned by the worker, worker thread.
+// One partition of a sink: what was read and waits, what may be sent next, what failed and when it is due, what may be committed. Every
+// decision of delivery is made here; the worker only carries it out. Pure: time and randomness are passed in. Owned by the worker, worker
+// thread.
 class Lane {
  public:
   static constexpr std::size_t kWaitingRecordsMax = 1000;  // ordering key and none: beyond it nothing fresh is offered
@@ -86,7 +87,8 @@ class Lane {
   [[nodiscard]] bool take(Instant now, std::uint64_t records_max, LaneBatch& batch);
   [[nodiscard]] std::optional<Instant> next_at(Instant now) const;
   // Must follow each successful take().
-  [[nodiscard]] LaneVerdict wrote(const LaneBatch& batch, const plugin::WriteReport& report, OutcomeWindow& window, Instant now, Random& random);
+  [[nodiscard]] LaneVerdict wrote(const LaneBatch& batch, const plugin::WriteReport& report, OutcomeWindow& window, Instant now,
+                                  Random& random);
   void durable(Offset durable_next);
   void flushed();
   [[nodiscard]] bool unflushed() const { return progress_.count(Fate::kAccepted) > 0; }
@@ -128,7 +130,8 @@ class Lane {
   [[nodiscard]] bool key_waits(const client::LogRecord& record) const;
   void accept(const LaneBatch& batch, const std::vector<bool>& untaken, Offset accepted_next);
   void judge(Waiting&& failed, const plugin::Outcome& outcome, OutcomeWindow& window, LaneVerdict& verdict, Instant now, Random& random);
-  void dispose(Waiting&& failed, const plugin::Outcome& outcome, config::Disposition disposition, OutcomeWindow& window, LaneVerdict& verdict);
+  void dispose(Waiting&& failed, const plugin::Outcome& outcome, config::Disposition disposition, OutcomeWindow& window,
+               LaneVerdict& verdict);
   void wait(Waiting&& waiting);
   [[nodiscard]] static Waiting copied(const client::LogRecord& record);
   [[nodiscard]] Waiting hold(const LaneBatch& batch, std::size_t index) const;

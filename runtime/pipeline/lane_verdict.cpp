@@ -17,8 +17,9 @@ plugin::Outcome ratio_exceeded(const OutcomeWindow& window, const plugin::Outcom
   outcome.outcome_class = plugin::OutcomeClass::kPermanent;
   outcome.scope = plugin::Scope::kConnector;
   outcome.code = "pipeline.dead_letter_ratio";
-  outcome.text = fmt::format("{} of the last {} records became dead letters, more than [failure] dead_letter.max_ratio allows; the last one: {}", window.dead(),
-                             window.judged(), last.text);
+  outcome.text =
+      fmt::format("{} of the last {} records became dead letters, more than [failure] dead_letter.max_ratio allows; the last one: {}",
+                  window.dead(), window.judged(), last.text);
   outcome.hint = "Find out why, then `sluice connector restart`; `sluice dlq list` shows the records.";
   outcome.http_status = last.http_status;
   return outcome;
@@ -28,8 +29,8 @@ plugin::Outcome ratio_exceeded(const OutcomeWindow& window, const plugin::Outcom
 
 Lane::Waiting Lane::hold(const LaneBatch& batch, std::size_t index) const {
   const LaneBatch::Item& item = batch.items[index];
-  // In order, what waits is the rest of what was read, and it goes soon or everything waits with it. Otherwise others pass, and a record must not
-  // hold megabytes of neighbours.
+  // In order, what waits is the rest of what was read, and it goes soon or everything waits with it. Otherwise others pass, and a record
+  // must not hold megabytes of neighbours.
   if (options_.ordering == config::Ordering::kPartition) return {item.record, batch.owners[item.owner], {}};
   return copied(*item.record);
 }
@@ -95,8 +96,9 @@ LaneVerdict Lane::wrote(const LaneBatch& batch, const plugin::WriteReport& repor
       if (!failed.empty() && failed[i]) {
         const plugin::RecordFailure& failure = report.failures[next_failure++];
         if (options_.own_positions && batch.items[i].record->offset < report.accepted_next && !verdict.stop) {
-          verdict.stop = plugin::contract_violation(fmt::format(
-              "the sink keeps positions of its own and went on to offset {} after record {} had failed", report.accepted_next, batch.items[i].record->offset));
+          verdict.stop = plugin::contract_violation(
+              fmt::format("the sink keeps positions of its own and went on to offset {} after record {} had failed", report.accepted_next,
+                          batch.items[i].record->offset));
         }
         judge(held(i), failure.outcome, window, verdict, now, random);
       } else if (batch.items[i].record->offset >= report.accepted_next) {
@@ -115,7 +117,8 @@ LaneVerdict Lane::wrote(const LaneBatch& batch, const plugin::WriteReport& repor
   return verdict;
 }
 
-void Lane::judge(Waiting&& failed, const plugin::Outcome& outcome, OutcomeWindow& window, LaneVerdict& verdict, Instant now, Random& random) {
+void Lane::judge(Waiting&& failed, const plugin::Outcome& outcome, OutcomeWindow& window, LaneVerdict& verdict, Instant now,
+                 Random& random) {
   // Once the connector stops, nothing more is disposed of: these records are offered again at the next start.
   if (verdict.stop) return wait(std::move(failed));
   if (stops_connector(outcome)) {
@@ -127,16 +130,19 @@ void Lane::judge(Waiting&& failed, const plugin::Outcome& outcome, OutcomeWindow
     return wait(std::move(failed));
   }
   verdict.record_failure = outcome;
-  if (outcome.outcome_class == plugin::OutcomeClass::kPermanent) return dispose(std::move(failed), outcome, options_.failure.record, window, verdict);
+  if (outcome.outcome_class == plugin::OutcomeClass::kPermanent)
+    return dispose(std::move(failed), outcome, options_.failure.record, window, verdict);
 
   if (outcome.outcome_class == plugin::OutcomeClass::kAmbiguous) ++verdict.ambiguous;
   const auto next = failed.retry.failed(now, options_.record_delays, options_.failure.transient, random.next(), outcome.retry_after);
-  if (next == RecordRetry::Verdict::kExhausted) return dispose(std::move(failed), outcome, options_.failure.transient.then, window, verdict);
+  if (next == RecordRetry::Verdict::kExhausted)
+    return dispose(std::move(failed), outcome, options_.failure.transient.then, window, verdict);
   ++verdict.retries;
   wait(std::move(failed));
 }
 
-void Lane::dispose(Waiting&& failed, const plugin::Outcome& outcome, config::Disposition disposition, OutcomeWindow& window, LaneVerdict& verdict) {
+void Lane::dispose(Waiting&& failed, const plugin::Outcome& outcome, config::Disposition disposition, OutcomeWindow& window,
+                   LaneVerdict& verdict) {
   const Offset offset = failed.record->offset;
   switch (disposition) {
     case config::Disposition::kSkip:
@@ -145,7 +151,8 @@ void Lane::dispose(Waiting&& failed, const plugin::Outcome& outcome, config::Dis
     case config::Disposition::kStop:
       verdict.stop = outcome;
       return wait(std::move(failed));
-    case config::Disposition::kDeadLetter: break;
+    case config::Disposition::kDeadLetter:
+      break;
   }
   const std::uint32_t attempts = std::max(failed.retry.attempts(), 1U);
   doomed_.push_back({failed.record, std::move(failed.owner), outcome, attempts});

@@ -25,6 +25,8 @@ void OutcomeWindow::push(bool dead, std::uint64_t records) {
   }
 }
 
-bool OutcomeWindow::exceeded() const { return total_ >= kOutcomesMin && static_cast<double>(dead_) > ratio_max_ * static_cast<double>(total_); }
+bool OutcomeWindow::exceeded() const {
+  return total_ >= kOutcomesMin && static_cast<double>(dead_) > ratio_max_ * static_cast<double>(total_);
+}
 
 }  // namespace sluice::pipeline

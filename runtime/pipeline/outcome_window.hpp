@@ -6,8 +6,8 @@
 
 namespace sluice::pipeline {
 
-// Judges a sink by its last kOutcomesMax records, once there are kOutcomesMin: more dead letters than `ratio_max` of them means that the fault is
-// not in the records. Pure; one per sink instance, worker thread.
+// Judges a sink by its last kOutcomesMax records, once there are kOutcomesMin: more dead letters than `ratio_max` of them means that the
+// fault is not in the records. Pure; one per sink instance, worker thread.
 class OutcomeWindow {
  public:
   static constexpr std::uint64_t kOutcomesMax = 1000;

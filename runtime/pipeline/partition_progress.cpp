@@ -9,20 +9,35 @@ namespace sluice::pipeline {
 
 namespace {
 
-bool is_final(Fate fate) { return fate != Fate::kPending && fate != Fate::kAccepted; }
+bool is_final(Fate fate) {
+  return fate != Fate::kPending && fate != Fate::kAccepted;
+}
 
 }  // namespace
 
 void add(client::Accounting& accounting, Fate fate, std::uint64_t count) {
   switch (fate) {
-    case Fate::kDelivered: accounting.delivered += count; return;
-    case Fate::kFiltered: accounting.filtered += count; return;
-    case Fate::kSkipped: accounting.skipped += count; return;
-    case Fate::kDeadLettered: accounting.dead_lettered += count; return;
-    case Fate::kExpired: accounting.expired += count; return;
-    case Fate::kGap: accounting.gap += count; return;
+    case Fate::kDelivered:
+      accounting.delivered += count;
+      return;
+    case Fate::kFiltered:
+      accounting.filtered += count;
+      return;
+    case Fate::kSkipped:
+      accounting.skipped += count;
+      return;
+    case Fate::kDeadLettered:
+      accounting.dead_lettered += count;
+      return;
+    case Fate::kExpired:
+      accounting.expired += count;
+      return;
+    case Fate::kGap:
+      accounting.gap += count;
+      return;
     case Fate::kPending:
-    case Fate::kAccepted: break;
+    case Fate::kAccepted:
+      break;
   }
   SLUICE_ASSERT(false, "an open fate {} has no bucket", static_cast<int>(fate));
 }
@@ -120,8 +135,10 @@ std::optional<PartitionProgress::Commit> PartitionProgress::committable() const 
 }
 
 void PartitionProgress::committed(const Commit& commit) {
-  SLUICE_ASSERT(commit.next >= committed_next_ && commit.next <= read_next_, "committed {} of [{}, {}]", commit.next, committed_next_, read_next_);
-  SLUICE_ASSERT(commit.accounting.sum() == commit.next - start_offset_, "sum {} start {} next {}", commit.accounting.sum(), start_offset_, commit.next);
+  SLUICE_ASSERT(commit.next >= committed_next_ && commit.next <= read_next_, "committed {} of [{}, {}]", commit.next, committed_next_,
+                read_next_);
+  SLUICE_ASSERT(commit.accounting.sum() == commit.next - start_offset_, "sum {} start {} next {}", commit.accounting.sum(), start_offset_,
+                commit.next);
   while (!runs_.empty() && runs_.front().from < commit.next) {
     Run& run = runs_.front();
     SLUICE_ASSERT(is_final(run.fate), "an open offset {} below a commit to {}", run.from, commit.next);

@@ -16,8 +16,8 @@ enum class Fate : std::uint8_t { kPending, kAccepted, kDelivered, kFiltered, kSk
 inline constexpr std::size_t kFates = 8;
 
 // Where one partition of a sink stands: committed_next ≤ durable_next ≤ read_next. Knows the fate of every offset in
-// [committed_next, read_next) and offers for commit only the contiguous prefix whose fate is final. Offsets are kept as runs, so the cost is per
-// batch and not per record. Pure; owned by the partition's lane, worker thread.
+// [committed_next, read_next) and offers for commit only the contiguous prefix whose fate is final. Offsets are kept as runs, so the cost
+// is per batch and not per record. Pure; owned by the partition's lane, worker thread.
 class PartitionProgress {
  public:
   // What a commit carries: everything below `next` is settled, and `accounting` is cumulative since start_offset.

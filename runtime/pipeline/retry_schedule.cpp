@@ -11,8 +11,8 @@ void RetrySchedule::failed(Instant now, std::uint64_t random_bits, std::optional
   due_at_ = now + policy_.wait(attempts_, random_bits, retry_after);
 }
 
-RecordRetry::Verdict RecordRetry::failed(Instant now, const RetryPolicy& delays, const config::TransientPolicy& limits, std::uint64_t random_bits,
-                                         std::optional<Duration> retry_after) {
+RecordRetry::Verdict RecordRetry::failed(Instant now, const RetryPolicy& delays, const config::TransientPolicy& limits,
+                                         std::uint64_t random_bits, std::optional<Duration> retry_after) {
   if (attempts_ == 0) first_failed_at_ = now;
   if (attempts_ < std::numeric_limits<std::uint32_t>::max()) ++attempts_;
   if (limits.attempts_max && attempts_ >= *limits.attempts_max) return Verdict::kExhausted;

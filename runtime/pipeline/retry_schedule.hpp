@@ -15,8 +15,8 @@ namespace sluice::pipeline {
 // Instants on Clock::monotonic().
 using Instant = Clock::Monotonic;
 
-// The waits of the two scopes. Attempts are not bounded here: a back end that is away is waited for without end, and a record's attempts are
-// bounded by its connector's `[failure] transient`.
+// The waits of the two scopes. Attempts are not bounded here: a back end that is away is waited for without end, and a record's attempts
+// are bounded by its connector's `[failure] transient`.
 struct RetryPolicies {
   RetryPolicy connector{.max_attempts = UINT32_MAX, .base_delay = Duration{1000}, .max_delay = Duration{60'000}};
   RetryPolicy record{.max_attempts = UINT32_MAX, .base_delay = Duration{250}, .max_delay = Duration{60'000}};

@@ -26,13 +26,20 @@ void StateTracker::set_lagging(bool lagging, Clock::Monotonic now) {
 State StateTracker::derive(Clock::Monotonic now, Clock::Monotonic& since) const {
   since = phase_since_;
   switch (phase_) {
-    case Phase::kStarting: return State::kStarting;
-    case Phase::kConnecting: return retry_at_ ? State::kRetrying : State::kConnecting;
-    case Phase::kPaused: return State::kPaused;
-    case Phase::kStopping: return State::kStopping;
-    case Phase::kStopped: return State::kStopped;
-    case Phase::kError: return State::kError;
-    case Phase::kRunning: break;
+    case Phase::kStarting:
+      return State::kStarting;
+    case Phase::kConnecting:
+      return retry_at_ ? State::kRetrying : State::kConnecting;
+    case Phase::kPaused:
+      return State::kPaused;
+    case Phase::kStopping:
+      return State::kStopping;
+    case Phase::kStopped:
+      return State::kStopped;
+    case Phase::kError:
+      return State::kError;
+    case Phase::kRunning:
+      break;
   }
   // The clock of a stall starts with the work: a record that arrives after an idle hour has not waited an hour.
   std::optional<Clock::Monotonic> work_since = lag_since_;
@@ -45,7 +52,8 @@ State StateTracker::derive(Clock::Monotonic now, Clock::Monotonic& since) const 
       return State::kStalled;
     }
   }
-  return retry_at_ ? State::kRetrying : State::kRunning;
+  if (retry_at_) return State::kRetrying;
+  return blocked_ ? State::kStalled : State::kRunning;
 }
 
 StateTracker::View StateTracker::view(Clock::Monotonic now) {

@@ -10,8 +10,8 @@
 
 namespace sluice::pipeline {
 
-// Derives a connector's state from its progress. The worker tells what it does; whoever asks evaluates with the time of asking, so a worker that
-// hangs in a plugin call turns `stalled` without its own doing. Pure, not thread-safe: the StatusBoard guards it.
+// Derives a connector's state from its progress. The worker tells what it does; whoever asks evaluates with the time of asking, so a worker
+// that hangs in a plugin call turns `stalled` without its own doing. Pure, not thread-safe: the StatusBoard guards it.
 class StateTracker {
  public:
   // What the worker is about. kRunning covers running, retrying and stalled: which of them is derived.
@@ -20,7 +20,8 @@ class StateTracker {
   StateTracker(std::chrono::milliseconds stall_after, Clock::Monotonic now);
 
   void enter(Phase phase, Clock::Monotonic now);
-  // A call into the plugin begins or ends. A poll that waits for input is no call in flight in this sense: it is not expected to bring anything.
+  // A call into the plugin begins or ends. A poll that waits for input is no call in flight in this sense: it is not expected to bring
+  // anything.
   void call_begins(Clock::Monotonic now) { call_since_ = now; }
   void call_ends() { call_since_.reset(); }
   // There is something to deliver (lag > 0), or there is nothing.
@@ -30,11 +31,13 @@ class StateTracker {
   // A failed attempt waits to be repeated; cleared by clear_retry() once one succeeds.
   void set_retry(Clock::Monotonic next_at) { retry_at_ = next_at; }
   void clear_retry() { retry_at_.reset(); }
+  // A partition is refused: it makes no progress, whatever the others do.
+  void set_blocked(bool blocked) { blocked_ = blocked; }
 
   struct View {
     State state;
-    Clock::Monotonic since;                     // monotonic
-    std::optional<Clock::Monotonic> retry_at;   // of the attempt that waits
+    Clock::Monotonic since;                    // monotonic
+    std::optional<Clock::Monotonic> retry_at;  // of the attempt that waits
   };
   // Remembers when the derived state last changed; called with rising times.
   [[nodiscard]] View view(Clock::Monotonic now);
@@ -49,6 +52,7 @@ class StateTracker {
   std::optional<Clock::Monotonic> call_since_;
   std::optional<Clock::Monotonic> lag_since_;
   std::optional<Clock::Monotonic> retry_at_;
+  bool blocked_ = false;
   Clock::Monotonic progress_at_;
   State shown_ = State::kStarting;
   Clock::Monotonic shown_since_;

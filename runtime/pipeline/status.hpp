@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a connector says of itself: the one source of `connector list|status|why`, /ready and the metrics. Plain snapshots, taken by any thread.
+// What a connector says of itself: the one source of `connector list|status|why`, /ready and the metrics. Plain snapshots, taken by any
+// thread.
 #pragma once
 
 #include <chrono>
@@ -30,7 +31,8 @@ struct Problem {
   TimestampUs at;
 };
 
-// Per partition of a sink's input. in = delivered + filtered + skipped + dead_lettered + expired + gap + pending, pending counted from the queues.
+// Per partition of a sink's input. in = delivered + filtered + skipped + dead_lettered + expired + gap + pending, pending counted from the
+// queues.
 struct PartitionStatus {
   client::TopicName topic;
   PartitionIndex partition;
@@ -38,13 +40,13 @@ struct PartitionStatus {
   Offset start_offset;
   Offset committed_next;
   Offset high_watermark;
-  std::uint64_t pending = 0;          // read from the log, not yet committed
+  std::uint64_t pending = 0;  // read from the log, not yet committed
   client::Accounting accounting;
-  std::uint64_t lag_records = 0;      // high_watermark - committed_next
-  double lag_seconds = 0;             // age of the first uncommitted record; 0 if there is none
-  std::uint32_t attempts = 0;         // of the batch being retried
+  std::uint64_t lag_records = 0;  // high_watermark - committed_next
+  double lag_seconds = 0;         // age of the first uncommitted record; 0 if there is none
+  std::uint32_t attempts = 0;     // of the batch being retried
   std::optional<TimestampUs> next_retry_at;
-  std::optional<Problem> problem;     // why this partition waits
+  std::optional<Problem> problem;  // why this partition waits
 };
 
 struct SourceStatus {

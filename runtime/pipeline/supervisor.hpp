@@ -24,7 +24,7 @@ enum class Errc : std::uint8_t { kConnectorNotFound, kAlreadyPaused, kNotPaused,
 
 // A connector definition that could not be used: visible as state `error` with its position.
 struct RejectedConnector {
-  std::string key;   // best guess: the key if it could be read, else the file's stem
+  std::string key;  // best guess: the key if it could be read, else the file's stem
   std::string file;
   std::string message;  // with file:line:column
 };
@@ -41,7 +41,8 @@ struct AuditRow {
   Offset start_offset;
   Offset committed_next;
   client::Accounting committed;
-  std::uint64_t log_records = 0;  // records in [start_offset, committed_next) that the log held, with gaps and trimmed offsets counted apart
+  std::uint64_t log_records =
+      0;  // records in [start_offset, committed_next) that the log held, with gaps and trimmed offsets counted apart
   std::uint64_t log_gaps = 0;
   std::uint64_t log_trimmed = 0;
   std::uint64_t dead_letters_found = 0;  // in dlq.<connector> with this partition's coordinates
