@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/pipeline/failure.hpp"
 
-
 namespace sluice::pipeline {
 
 bool stops_connector(const plugin::Outcome& outcome) {

@@ -44,7 +44,7 @@ Lane::Lane(LaneOptions options, PartitionProgress progress, Offset resume_next)
   SLUICE_ASSERT(resume_next >= progress_.committed_next(), "resume {} committed {}", resume_next, progress_.committed_next());
 }
 
-Result<void> Lane::add(std::shared_ptr<const client::ReadResult> result, Instant now) {
+Result<void> Lane::add(std::shared_ptr<const client::ReadResult> result, Instant now, Fate hole) {
   const auto& records = result->records;
   const Offset from = progress_.read_next();
   Offset at = from;
@@ -66,7 +66,7 @@ Result<void> Lane::add(std::shared_ptr<const client::ReadResult> result, Instant
   }
   Fresh fresh{std::move(result), 0, now};
   for (const client::LogRecord& record : fresh.result->records) {
-    progress_.extend(record.offset, Fate::kGap);
+    progress_.extend(record.offset, hole);
     if (record.offset < resume_next_) {
       progress_.extend(record.offset.next(), Fate::kDelivered);
       ++fresh.next;
@@ -76,7 +76,7 @@ Result<void> Lane::add(std::shared_ptr<const client::ReadResult> result, Instant
     fresh_bytes_ += record_bytes(record.record);
     ++fresh_records_;
   }
-  progress_.extend(fresh.result->next, Fate::kGap);
+  progress_.extend(fresh.result->next, hole);
   if (fresh.next < fresh.result->records.size()) fresh_.push_back(std::move(fresh));
   return {};
 }

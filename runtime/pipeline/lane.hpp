@@ -74,8 +74,8 @@ class Lane {
 
   // --- reading
   [[nodiscard]] Offset read_next() const { return progress_.read_next(); }
-  // Errors: base.internal if offsets are missing that no gap explains; nothing is taken then.
-  [[nodiscard]] Result<void> add(std::shared_ptr<const client::ReadResult> result, Instant now);
+  // Missing offsets get the fate `hole`. Errors: base.internal if there are others than gap_offsets says; nothing is taken then.
+  [[nodiscard]] Result<void> add(std::shared_ptr<const client::ReadResult> result, Instant now, Fate hole = Fate::kGap);
   // Retention removed [read_next, earliest). Returns how many.
   std::uint64_t expire(Offset earliest);
   [[nodiscard]] std::uint64_t queued_records() const { return fresh_records_ + waiting_.size() + doomed_.size(); }

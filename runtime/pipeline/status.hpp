@@ -42,9 +42,10 @@ struct PartitionStatus {
   Offset high_watermark;
   std::uint64_t pending = 0;  // read from the log, not yet committed
   client::Accounting accounting;
-  std::uint64_t lag_records = 0;  // high_watermark - committed_next
-  double lag_seconds = 0;         // age of the first uncommitted record; 0 if there is none
-  std::uint32_t attempts = 0;     // of the batch being retried
+  std::uint64_t lag_records = 0;         // high_watermark - committed_next
+  std::optional<TimestampUs> oldest_at;  // when the log took the first uncommitted record, or one read just before it
+  double lag_seconds = 0;                // age of the first uncommitted record; 0 if there is none
+  std::uint32_t attempts = 0;            // of the batch being retried
   std::optional<TimestampUs> next_retry_at;
   std::optional<Problem> problem;  // why this partition waits
 };
