@@ -12,6 +12,7 @@
 #include "core/client/client.hpp"
 #include "runtime/config/connector_config.hpp"
 #include "runtime/pipeline/status.hpp"
+#include "runtime/pipeline/worker.hpp"
 
 namespace sluice::plugin {
 class PluginCatalog;
@@ -59,6 +60,9 @@ class Supervisor {
     plugin::PluginCatalog* plugins = nullptr;  // outlives the Supervisor
     U128 cluster_id;
     std::chrono::milliseconds shutdown_deadline{30'000};
+    LoadPlugin load{};        // where plugins come from, if not from `plugins`
+    RetryPolicies retries{};  // the waits between attempts
+    Clock* clock = &system_clock();
   };
 
   explicit Supervisor(Options options);

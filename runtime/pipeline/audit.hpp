@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the commits of a connector say, held against what the log holds. Reads the log from the start of the accounting: slow, and correct
+// while the connector runs.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "core/base/result.hpp"
+#include "core/client/client.hpp"
+#include "runtime/config/connector_config.hpp"
+#include "runtime/pipeline/supervisor.hpp"
+
+namespace sluice::pipeline {
+
+[[nodiscard]] Result<std::vector<AuditRow>> audit_sink(client::Client& client, const config::ConnectorConfig& config);
+// One row per output partition, and what the source's state says in the first.
+[[nodiscard]] Result<std::vector<AuditRow>> audit_source(client::Client& client, const config::ConnectorConfig& config);
+
+// The state with the highest sequence of all partitions of the source's outputs.
+[[nodiscard]] Result<std::optional<client::SourceState>> newest_source_state(client::Client& client, const config::ConnectorConfig& config);
+
+}  // namespace sluice::pipeline

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a loaded plugin to partitions that are served.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "runtime/pipeline/failure.hpp"
+#include "runtime/pipeline/sink_worker.hpp"
+#include "runtime/plugin/loaded_plugin.hpp"
+
+namespace sluice::pipeline {
+
+namespace {
+
+plugin::Outcome refusal(plugin::OutcomeClass outcome_class, std::string code, std::string text, std::string hint) {
+  plugin::Outcome outcome;
+  outcome.outcome_class = outcome_class;
+  outcome.scope = plugin::Scope::kConnector;
+  outcome.code = std::move(code);
+  outcome.text = std::move(text);
+  outcome.hint = std::move(hint);
+  return outcome;
+}
+
+}  // namespace
+
+SinkWorker::SinkWorker(WorkerContext context)
+    : Worker(std::move(context)),
+      sink_batch_(context_.cluster_id),
+      window_(config().failure.dead_letter_ratio_max),
+      rate_(config().records_per_second_max, now()) {}
+
+SinkWorker::~SinkWorker() = default;
+
+void SinkWorker::cancel() {
+  std::shared_ptr<plugin::SinkInstance> instance;
+  {
+    const std::lock_guard lock(instance_mutex_);
+    instance = instance_;
+  }
+  if (instance) instance->cancel();
+}
+
+void SinkWorker::silence() {
+  const std::lock_guard lock(instance_mutex_);
+  if (instance_) instance_->abandon();
+}
+
+Ending SinkWorker::work(const std::shared_ptr<plugin::LoadedPlugin>& plugin) {
+  auto ending = [&]() -> std::optional<Ending> {
+    const auto index = plugin->find(/*is_sink=*/true, config().connector);
+    if (!index) return failed(index.error());
+    descriptor_ = plugin->description().connectors[*index];
+    context_.board->update([&](ConnectorStatus& status, StateTracker&, Instant) { status.plugin_version = descriptor_.version; });
+    if (auto refused = check_promises()) return refused;
+    if (auto stopped = prepare_topics()) return stopped;
+    if (auto stopped = open_instance(plugin)) return stopped;
+    if (auto stopped = begin_assignments()) return stopped;
+    return assign();
+  }();
+  if (!ending) ending = serve();
+  if (instance_) wind_down();
+  return *std::move(ending);
+}
+
+std::optional<Ending> SinkWorker::check_promises() {
+  if (config().ordering != config::Ordering::kNone && !descriptor_.ordered) {
+    return failed(refusal(plugin::OutcomeClass::kInvalidConfig, "pipeline.unordered_sink",
+                          fmt::format("the sink {} does not keep the order of a partition, which `ordering` asks for", descriptor_.id),
+                          "Set ordering = \"none\", or use another sink."));
+  }
+  if (config().ordering != config::Ordering::kPartition && descriptor_.own_positions) {
+    return failed(
+        refusal(plugin::OutcomeClass::kInvalidConfig, "pipeline.positions_need_order",
+                fmt::format("the sink {} keeps a position of its own per partition, so no record may pass another", descriptor_.id),
+                "Set ordering = \"partition\"."));
+  }
+  return std::nullopt;
+}
+
+std::optional<Ending> SinkWorker::prepare_topics() {
+  return persist([&](std::uint32_t) -> std::optional<plugin::Outcome> {
+    topics_.clear();
+    for (const config::StreamConfig& stream : config().streams) {
+      auto topic = ensure_topic(stream.name, stream.topic);
+      if (!topic) return to_outcome(topic.error());
+      topics_.push_back(*std::move(topic));
+    }
+    auto dead_letters = ensure_topic(dead_letter_topic(config().key), {});
+    if (!dead_letters) return to_outcome(dead_letters.error());
+    dead_letters_ = *std::move(dead_letters);
+    return std::nullopt;
+  });
+}
+
+std::optional<Ending> SinkWorker::open_instance(const std::shared_ptr<plugin::LoadedPlugin>& plugin) {
+  auto created = plugin::SinkInstance::create(plugin, descriptor_.id, instance_options());
+  if (!created) return failed(std::move(created).error());
+  {
+    const std::lock_guard lock(instance_mutex_);
+    instance_ = *std::move(created);
+  }
+  context_.board->set_metrics([instance = std::weak_ptr(instance_)] {
+    const auto live = instance.lock();
+    return live ? live->metrics() : std::vector<std::pair<std::string, double>>{};
+  });
+  return persist([&](std::uint32_t attempt) -> std::optional<plugin::Outcome> {
+    const auto opened = call([&] { return instance_->open(config().plugin_config_json, call_options(attempt)); });
+    return opened ? std::nullopt : std::optional(opened.error());
+  });
+}
+
+std::optional<Ending> SinkWorker::begin_assignments() {
+  const auto begun = persist([&](std::uint32_t) -> std::optional<plugin::Outcome> {
+    begun_.clear();
+    context_.board->update([](ConnectorStatus& status, StateTracker& tracker, Instant) {
+      status.partitions.clear();
+      tracker.set_blocked(false);
+    });
+    for (const client::TopicInfo& topic : topics_) {
+      for (const client::PartitionInfo& partition : topic.partitions) {
+        if (auto failure = begin_assignment(topic, partition)) return failure;
+      }
+    }
+    return std::nullopt;
+  });
+  if (begun) return begun;
+  if (begun_.empty()) {
+    return failed(refusal(plugin::OutcomeClass::kTransient, "pipeline.all_partitions_refused",
+                          "every partition of the sink's topics is refused", "`sluice topic describe` names the reasons."));
+  }
+  read_bytes_max_ =
+      std::clamp(kReadAheadBytesMax / (2 * begun_.size()), kReadBytesMin, std::max(config().batching.bytes_max, kReadBytesMin));
+  return std::nullopt;
+}
+
+std::optional<plugin::Outcome> SinkWorker::begin_assignment(const client::TopicInfo& topic, const client::PartitionInfo& partition) {
+  const auto refuse = [&](const Error& error) {
+    plugin::Outcome why = to_outcome(error);
+    log_.error("partition {} of {} is refused and not read: {}", partition.index, client::to_string(topic.name), why.text);
+    context_.board->update([&](ConnectorStatus& status, StateTracker& tracker, Instant) {
+      PartitionStatus shown;
+      shown.topic = topic.name;
+      shown.partition = partition.index;
+      shown.problem = to_problem(why, context_.clock->wall());
+      status.last_error = shown.problem;
+      status.partitions.push_back(std::move(shown));
+      tracker.set_blocked(true);
+    });
+  };
+  if (partition.refused) {
+    refuse(*partition.refused);
+    return std::nullopt;
+  }
+  Offset start = partition.first_offset;
+  if (std::holds_alternative<config::StartLatest>(config().start_from)) start = partition.next_offset;
+  if (const auto* at = std::get_if<TimestampUs>(&config().start_from)) {
+    const auto found = context_.client->offset_for_time(partition.ref, *at);
+    if (!found) return to_outcome(found.error());
+    start = *found;
+  }
+  const auto position = context_.client->begin_assignment(partition.ref, config().key, start);
+  if (!position && position.error().is(client::Errc::kPartitionRefused)) {
+    refuse(position.error());
+    return std::nullopt;
+  }
+  if (!position) return to_outcome(position.error());
+  begun_.push_back({{partition.ref, topic.name, partition.index, topic.incarnation, position->epoch, position->committed_next},
+                    *position,
+                    std::max(partition.next_offset, position->committed_next)});
+  return std::nullopt;
+}
+
+std::optional<plugin::Outcome> SinkWorker::judge_position(const plugin::Assignment& part, Offset resume_next, Offset log_end) const {
+  if (resume_next < part.committed_next) {
+    return refusal(
+        plugin::OutcomeClass::kFatal, "pipeline.position_went_back",
+        fmt::format("the sink has partition {} of {} up to offset {}, but up to {} was committed: {} records that it had are gone there",
+                    part.partition, client::to_string(part.topic), resume_next, part.committed_next, part.committed_next - resume_next),
+        "Put the sink's data back, or choose where to go on with `sluice connector seek`.");
+  }
+  if (resume_next > log_end) {
+    return refusal(plugin::OutcomeClass::kFatal, "pipeline.position_beyond_log",
+                   fmt::format("the sink says it has partition {} of {} up to offset {}, but the log ends at {}", part.partition,
+                               client::to_string(part.topic), resume_next, log_end),
+                   "The sink's data belongs to another log, or the log lost records. Point the sink at a fresh place.");
+  }
+  return std::nullopt;
+}
+
+std::optional<Ending> SinkWorker::assign() {
+  std::vector<plugin::Assignment> parts;
+  for (const Begun& begun : begun_) parts.push_back(begun.part);
+  return persist([&](std::uint32_t attempt) -> std::optional<plugin::Outcome> {
+    const auto resume_next = call([&] { return instance_->assign(parts, call_options(attempt)); });
+    if (!resume_next) return resume_next.error();
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      if (auto failure = judge_position(parts[i], (*resume_next)[i], begun_[i].log_end)) return failure;
+      add_slot(parts[i], begun_[i].position, (*resume_next)[i], begun_[i].log_end);
+    }
+    return std::nullopt;
+  });
+}
+
+LaneOptions SinkWorker::lane_options() const {
+  LaneOptions options;
+  options.ordering = config().ordering;
+  options.failure = config().failure;
+  options.batching = config().batching;
+  options.record_delays = context_.retries.record;
+  options.own_positions = descriptor_.own_positions;
+  options.commit_before_next = !descriptor_.own_positions && !descriptor_.replay_idempotent;
+  return options;
+}
+
+void SinkWorker::add_slot(const plugin::Assignment& part, const client::GroupPosition& position, Offset resume_next, Offset log_end) {
+  PartitionProgress progress(position.start_offset, position.committed_next, position.accounting);
+  auto slot = std::make_unique<SinkSlot>(part, Lane(lane_options(), std::move(progress), resume_next), context_.retries.connector);
+  slot->high_watermark = log_end;
+  context_.board->update([&](ConnectorStatus& status, StateTracker&, Instant) {
+    slot->shown_at = status.partitions.size();
+    status.partitions.emplace_back();
+  });
+  slots_.push_back(std::move(slot));
+}
+
+}  // namespace sluice::pipeline
