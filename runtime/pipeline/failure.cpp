@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/pipeline/failure.hpp"
 
+#include <fmt/format.h>
+
 namespace sluice::pipeline {
 
 bool stops_connector(const plugin::Outcome& outcome) {
@@ -19,11 +21,16 @@ Problem to_problem(const plugin::Outcome& outcome, TimestampUs at) {
 
 plugin::Outcome to_outcome(const Error& error) {
   plugin::Outcome outcome;
-  const bool passes = error.kind() == ErrorKind::kRetry;
+  const bool passes = error.kind() == ErrorKind::kRetry || error.kind() == ErrorKind::kNotFound;
   outcome.outcome_class = passes ? plugin::OutcomeClass::kTransient : plugin::OutcomeClass::kFatal;
   outcome.scope = plugin::Scope::kConnector;
   outcome.code = error.code();
-  outcome.text = error.to_string();
+  outcome.text = error.message();
+  if (!error.context().empty()) {
+    std::string context;
+    for (const auto& [key, value] : error.context()) context += fmt::format("{}{}={}", context.empty() ? "" : ", ", key, value);
+    outcome.text += fmt::format(" ({})", context);
+  }
   outcome.hint = error.explanation();
   return outcome;
 }

@@ -14,8 +14,8 @@ namespace sluice::pipeline {
 [[nodiscard]] bool stops_connector(const plugin::Outcome& outcome);
 
 [[nodiscard]] Problem to_problem(const plugin::Outcome& outcome, TimestampUs at);
-// An error of the core as the outcome that it is for a connector: kinds retry and conflict are transient, the others fatal; scope
-// connector.
+// An error of the core as the outcome that it is for a connector, scope connector. Kind retry is transient, and so is not found: a topic
+// that is being made, or made anew, will be there. Everything else is fatal, above all a fenced epoch.
 [[nodiscard]] plugin::Outcome to_outcome(const Error& error);
 
 }  // namespace sluice::pipeline

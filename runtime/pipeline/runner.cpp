@@ -3,6 +3,8 @@
 
 #include <pthread.h>
 
+#include <vector>
+
 #include <fmt/format.h>
 
 #include "runtime/pipeline/source_worker.hpp"
@@ -17,6 +19,14 @@ constexpr std::chrono::seconds kRedriveAnswerMax{10};  // a sink that hangs in a
 
 std::chrono::steady_clock::time_point time_point_of(Instant at) {
   return std::chrono::steady_clock::time_point{std::chrono::duration_cast<std::chrono::steady_clock::duration>(at)};
+}
+
+// Whoever is in a call that never returns cannot be joined. Reachable for the rest of the process, on purpose.
+void leave_behind(std::thread thread) {
+  static std::mutex mutex;
+  static auto* const threads = new std::vector<std::thread>;
+  const std::lock_guard lock(mutex);
+  threads->push_back(std::move(thread));
 }
 
 }  // namespace
@@ -167,7 +177,7 @@ void Runner::join() {
   if (ended) {
     thread_.join();
   } else {
-    thread_.detach();
+    leave_behind(std::move(thread_));
   }
 }
 

@@ -154,6 +154,8 @@ void SinkWorker::core_failed(RetrySchedule& retry, const Error& error) {
   const plugin::Outcome outcome = to_outcome(error);
   // A newer assignment owns the partition, or the core is going down: nothing that this session does can count any more.
   if (stops_connector(outcome)) return fail_session(outcome, /*restartable=*/false);
+  // The topic was deleted. If it comes again it has other partitions, which a new session finds.
+  if (error.kind() == ErrorKind::kNotFound) return fail_session(outcome, /*restartable=*/true);
   retry.failed(now(), random_.next());
   context_.board->update([&](ConnectorStatus& status, StateTracker&, Instant) {
     ++status.retries;

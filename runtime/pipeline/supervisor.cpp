@@ -95,12 +95,12 @@ void Supervisor::start(std::vector<config::ConnectorConfig> connectors, std::vec
     context.shutdown_deadline = impl.options.shutdown_deadline;
     context.clock = impl.options.clock;
     context.board = std::make_shared<StatusBoard>(config, *impl.options.clock);
+    const std::string key = config.key;
     if (!config.enabled) {
       context.board->enter(StateTracker::Phase::kStopped);
-      impl.idle.insert_or_assign(config.key, Impl::Idle{context.board->snapshot(), std::move(config)});
+      impl.idle.insert_or_assign(key, Impl::Idle{context.board->snapshot(), std::move(config)});
       continue;
     }
-    const std::string key = config.key;
     const bool is_paused = !paused || paused->contains(key);
     context.config = std::make_shared<const config::ConnectorConfig>(std::move(config));
     impl.runners.insert_or_assign(key, std::make_shared<Runner>(std::move(context), is_paused));

@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <set>
+
+#include "runtime/pipeline/dead_letter.hpp"
+#include "tests/integration/pipeline/pipeline_fixture.hpp"
+
+namespace sluice::pipeline {
+namespace {
+
+using SinkPipeline = PipelineTest;
+
+std::vector<std::uint64_t> offsets_of(const std::vector<Delivered>& delivered, std::uint32_t partition = 0) {
+  std::vector<std::uint64_t> offsets;
+  for (const Delivered& d : delivered) {
+    if (d.partition == partition) offsets.push_back(d.offset);
+  }
+  return offsets;
+}
+
+std::vector<std::uint64_t> range(std::uint64_t from, std::uint64_t to) {
+  std::vector<std::uint64_t> out;
+  for (; from < to; ++from) out.push_back(from);
+  return out;
+}
+
+TEST_F(SinkPipeline, DeliversEveryRecordOfEveryPartitionOnceAndCommits) {
+  for (std::uint32_t p = 0; p < 4; ++p) produce(0, 500, p, 4);
+  auto config = sink(4);
+  config.batching.records_max = 37;
+  start({config});
+  ASSERT_TRUE(eventually([&] {
+    const auto now = status();
+    return now.partitions.size() == 4 && std::ranges::all_of(now.partitions, [](const auto& p) { return p.committed_next == Offset(500); });
+  }));
+  for (std::uint32_t p = 0; p < 4; ++p) EXPECT_EQ(offsets_of(backend_.delivered(), p), range(0, 500));
+  EXPECT_EQ(state(), State::kRunning);
+  expect_audit();
+  const StopReport report = stop();
+  EXPECT_TRUE(report.drained);
+  EXPECT_EQ(backend_.closes, 1);
+  EXPECT_EQ(backend_.revokes, 1);
+}
+
+TEST_F(SinkPipeline, DeliversWhatArrivesWhileItRuns) {
+  produce(0, 1);
+  start({sink()});
+  ASSERT_TRUE(eventually([&] { return partition().committed_next == Offset(1); }));
+  produce(1, 50);
+  ASSERT_TRUE(eventually([&] { return partition().committed_next == Offset(50); }));
+  EXPECT_EQ(offsets_of(backend_.delivered()), range(0, 50));
+}
+
+TEST_F(SinkPipeline, ContinuesAfterARestartWithoutRepeating) {
+  produce(0, 100);
+  start({sink()});
+  ASSERT_TRUE(eventually([&] { return partition().committed_next == Offset(100); }));
+  restart({sink()});
+  produce(100, 120);
+  ASSERT_TRUE(eventually([&] { return partition().committed_next == Offset(120); }));
+  EXPECT_EQ(offsets_of(backend_.delivered()), range(0, 120));
+  expect_audit();
+}
+
+TEST_F(SinkPipeline, PoisonBecomesADeadLetterAndNothingElseDoes) {
+  produce(0, 300);
+  backend_.on_write = [](const sluice_batch& batch) {
+    WriteAnswer answer;
+    for (std::uint32_t i = 0; i < batch.record_count; ++i) {
+      if (batch.records[i].offset % 10 == 3)
+        answer.failures.push_back({i, make_outcome(SLUICE_CLASS_PERMANENT, SLUICE_SCOPE_RECORD, "poison", 422)});
+    }
+    return answer;
+  };
+  auto config = sink();
+  config.batching.records_max = 50;
+  start({config});
+  ASSERT_TRUE(eventually([&] { return partition().committed_next == Offset(300); }));
+  EXPECT_EQ(partition().accounting, (client::Accounting{.delivered = 270, .dead_lettered = 30}));
+  std::set<std::uint64_t> buried;
+  const auto letters = topic(dead_letter_topic("out")).partitions.front();
+  const auto read = client_->read(letters.ref, {.from = Offset(0)});
+  ASSERT_TRUE(read);
+  for (const client::LogRecord& record : read->records) {
+    const auto letter = decode_dead_letter(record.record);
+    ASSERT_TRUE(letter) << letter.error().to_string();
+    buried.insert(letter->reason.source.offset.value());
+    EXPECT_EQ(letter->reason.http_status, 422);
+    EXPECT_EQ(letter->reason.connector, "out");
+    EXPECT_EQ(letter->reason.source.cluster_id, node_->cluster_id());
+    EXPECT_EQ(as_text(*letter->record.payload), "r" + std::to_string(letter->reason.source.offset.value()));
+  }
+  EXPECT_EQ(read->records.size(), 30U);
+  EXPECT_EQ(buried.size(), 30U);
+  expect_audit();
+}
+
+TEST_F(SinkPipeline, TransientRecordsAreRetriedInOrder) {
+  produce(0, 100);
+  std::map<std::uint64_t, int> failures_left;
+  for (std::uint64_t offset = 5; offset < 100; offset += 20) failures_left[offset] = 3;
+  backend_.on_write = [&](const sluice_batch& batch) {
+    WriteAnswer answer;
+    for (std::uint32_t i = 0; i < batch.record_count; ++i) {
+      const auto left = failures_left.find(batch.records[i].offset);
+      if (left == failures_left.end() || left->second-- <= 0) continue;
+      answer.failures.push_back({i, make_outcome(SLUICE_CLASS_TRANSIENT, SLUICE_SCOPE_RECORD, "busy", 503)});
+      answer.accepted_next = batch.records[i].offset;
+      break;
+    }
+    return answer;
+  };
+  start({sink()});
+  ASSERT_TRUE(eventually([&] { return partition().committed_next == Offset(100); }));
+  EXPECT_EQ(offsets_of(backend_.delivered()), range(0, 100));
+  EXPECT_EQ(partition().accounting.dead_lettered, 0U);
+  EXPECT_GE(status().retries, 15U);
+  ASSERT_TRUE(eventually([&] { return state() == State::kRunning; }));
+}
+
+TEST_F(SinkPipeline, OnePartitionThatFailsDoesNotHoldTheOthers) {
+  produce(0, 50, 0, 2);
+  produce(0, 50, 1, 2);
+  backend_.on_write = [](const sluice_batch& batch) {
+    WriteAnswer answer;
+    if (batch.partition == 0) {
+      answer.failures.push_back({0, make_outcome(SLUICE_CLASS_TRANSIENT, SLUICE_SCOPE_RECORD, "busy", 503)});
+      answer.accepted_next = batch.records[0].offset;
+    }
+    return answer;
+  };
+  start({sink(2)});
+  ASSERT_TRUE(eventually([&] { return partition(1).committed_next == Offset(50); }));
+  EXPECT_EQ(partition(0).committed_next, Offset(0));
+  ASSERT_TRUE(eventually([&] { return partition(0).attempts >= 2 && partition(0).problem; }));
+  EXPECT_EQ(partition(0).problem->text, "busy");
+  EXPECT_EQ(state(), State::kRetrying);
+}
+
+TEST_F(SinkPipeline, UnauthorizedMovesNothingAndSkipsNothing) {
+  produce(0, 40);
+  std::atomic<bool> locked_out = true;
+  backend_.on_write = [&](const sluice_batch&) {
+    WriteAnswer answer;
+    if (locked_out) answer.call_failure = make_outcome(SLUICE_CLASS_TRANSIENT, SLUICE_SCOPE_CONNECTOR, "401 Unauthorized", 401);
+    return answer;
+  };
+  start({sink()});
+  ASSERT_TRUE(eventually([&] { return backend_.writes >= 5; }));
+  EXPECT_EQ(state(), State::kRetrying);
+  EXPECT_EQ(status().last_error->http_status, 401);
+  EXPECT_EQ(status().last_error->scope, "connector");
+  EXPECT_EQ(partition().committed_next, Offset(0));
+  EXPECT_TRUE(backend_.delivered().empty());
+  locked_out = false;
+  ASSERT_TRUE(eventually([&] { return partition().committed_next == Offset(40) && state() == State::kRunning; }));
+  EXPECT_EQ(partition().accounting, (client::Accounting{.delivered = 40}));
+  EXPECT_TRUE(payloads(dead_letter_topic("out")).empty());
+}
+
+TEST_F(SinkPipeline, AnUnreachableBackendAtOpenIsRetriedForEver) {
+  produce(0, 5);
+  std::atomic<int> refusals = 6;
+  backend_.on_open = [&]() -> std::optional<sluice_outcome> {
+    if (refusals-- > 0) return make_outcome(SLUICE_CLASS_TRANSIENT, SLUICE_SCOPE_CONNECTOR, "connection refused");
+    return std::nullopt;
+  };
+  start({sink()});
+  ASSERT_TRUE(eventually([&] { return state() == State::kRetrying; }));
+  ASSERT_TRUE(eventually([&] { return partition().committed_next == Offset(5); }));
+  EXPECT_EQ(backend_.opens, 7);
+}
+
+TEST_F(SinkPipeline, LateDurabilityIsFlushedAndOnlyThenCommitted) {
+  produce(0, 30);
+  backend_.on_write = [](const sluice_batch&) {
+    return WriteAnswer{
+        .failures = {}, .call_failure = {}, .accepted_next = {}, .durable = false, .garbage_accepted_next = {}, .throws = false};
+  };
+  std::atomic<bool> broken_disk = true;
+  backend_.on_flush = [&]() -> std::optional<sluice_outcome> {
+    if (broken_disk) return make_outcome(SLUICE_CLASS_TRANSIENT, SLUICE_SCOPE_CONNECTOR, "disk full");
+    return std::nullopt;
+  };
+  start({sink()});
+  ASSERT_TRUE(eventually([&] { return backend_.flushes >= 2; }));
+  EXPECT_EQ(partition().committed_next, Offset(0));
+  EXPECT_EQ(partition().pending, 30U);
+  broken_disk = false;
+  ASSERT_TRUE(eventually([&] { return partition().committed_next == Offset(30); }));
+  EXPECT_EQ(offsets_of(backend_.delivered()), range(0, 30));
+}
+
+TEST_F(SinkPipeline, GarbageFromThePluginIsAnErrorWithItsText) {
+  produce(0, 10);
+  backend_.on_write = [](const sluice_batch&) {
+    WriteAnswer answer;
+    answer.garbage_accepted_next = 1'000'000;
+    return answer;
+  };
+  start({sink()});
+  ASSERT_TRUE(eventually([&] { return state() == State::kError; }));
+  EXPECT_EQ(status().last_error->code, "plugin.contract");
+  EXPECT_EQ(partition().committed_next, Offset(0));
+}
+
+TEST_F(SinkPipeline, AnExceptionFromThePluginIsAnErrorWithItsText) {
+  produce(0, 10);
+  backend_.on_write = [](const sluice_batch&) {
+    WriteAnswer answer;
+    answer.throws = true;
+    return answer;
+  };
+  start({sink()});
+  ASSERT_TRUE(eventually([&] { return state() == State::kError; }));
+  EXPECT_NE(status().last_error->text.find("the fake sink throws"), std::string::npos) << status().last_error->text;
+}
+
+TEST_F(SinkPipeline, TooManyDeadLettersStopTheConnector) {
+  produce(0, 500);
+  backend_.on_write = [](const sluice_batch& batch) {
+    WriteAnswer answer;
+    for (std::uint32_t i = 0; i < batch.record_count; ++i)
+      answer.failures.push_back({i, make_outcome(SLUICE_CLASS_PERMANENT, SLUICE_SCOPE_RECORD, "bad", 400)});
+    return answer;
+  };
+  start({sink()});
+  ASSERT_TRUE(eventually([&] { return state() == State::kError; }));
+  EXPECT_EQ(status().last_error->code, "pipeline.dead_letter_ratio");
+  EXPECT_EQ(partition().accounting.dead_lettered, 100U);
+  EXPECT_EQ(payloads(dead_letter_topic("out")).size(), 100U);
+  EXPECT_EQ(status().restarts, 0U);
+  expect_audit();
+}
+
+TEST_F(SinkPipeline, ANewerAssignmentFencesThisOne) {
+  produce(0, 10);
+  start({sink()});
+  ASSERT_TRUE(eventually([&] { return partition().committed_next == Offset(10); }));
+  ASSERT_TRUE(client_->begin_assignment(topic().partitions[0].ref, "out", Offset(0)));
+  produce(10, 20);
+  ASSERT_TRUE(eventually([&] { return state() == State::kError; }));
+  EXPECT_NE(status().last_error->code.find("fenced"), std::string::npos) << status().last_error->code;
+  EXPECT_EQ(client_->position(topic().partitions[0].ref, "out")->value().committed_next, Offset(10));
+}
+
+TEST_F(SinkPipeline, ASinkThatIsAheadIsNotWrittenTwice) {
+  produce(0, 20);
+  backend_.sink_capabilities |= SLUICE_CAPABILITY_OWN_POSITIONS;
+  backend_.resume_at = [](const std::string&, std::uint32_t, std::uint64_t) { return 12ULL; };
+  start({sink()});
+  ASSERT_TRUE(eventually([&] { return partition().committed_next == Offset(20); }));
+  EXPECT_EQ(offsets_of(backend_.delivered()), range(12, 20));
+  EXPECT_EQ(partition().accounting.delivered, 20U);
+  expect_audit();
+}
+
+TEST_F(SinkPipeline, ASinkThatIsBehindItsCommitsIsAnErrorNamingBoth) {
+  produce(0, 20);
+  backend_.sink_capabilities |= SLUICE_CAPABILITY_OWN_POSITIONS;
+  start({sink()});
+  ASSERT_TRUE(eventually([&] { return partition().committed_next == Offset(20); }));
+  backend_.resume_at = [](const std::string&, std::uint32_t, std::uint64_t) { return 15ULL; };
+  restart({sink()});
+  ASSERT_TRUE(eventually([&] { return state() == State::kError; }));
+  EXPECT_EQ(status().last_error->code, "pipeline.position_went_back");
+  EXPECT_NE(status().last_error->text.find("15"), std::string::npos);
+  EXPECT_NE(status().last_error->text.find("20"), std::string::npos);
+}
+
+TEST_F(SinkPipeline, AnUnorderedSinkIsRefusedWhereOrderIsAskedFor) {
+  backend_.sink_capabilities = 0;
+  start({sink()});
+  ASSERT_TRUE(eventually([&] { return state() == State::kError; }));
+  EXPECT_EQ(status().last_error->code, "pipeline.unordered_sink");
+}
+
+TEST_F(SinkPipeline, StartsAtTheEndWhenToldSo) {
+  produce(0, 20);
+  auto config = sink();
+  config.start_from = config::StartLatest{};
+  start({config});
+  ASSERT_TRUE(eventually([&] { return state() == State::kRunning && partition().committed_next == Offset(20); }));
+  produce(20, 25);
+  ASSERT_TRUE(eventually([&] { return partition().committed_next == Offset(25); }));
+  EXPECT_EQ(offsets_of(backend_.delivered()), range(20, 25));
+  EXPECT_EQ(partition().start_offset, Offset(20));
+}
+
+TEST_F(SinkPipeline, RateLimitHolds) {
+  produce(0, 100);
+  auto config = sink();
+  config.records_per_second_max = 200;
+  start({config});
+  const auto began = std::chrono::steady_clock::now();
+  ASSERT_TRUE(eventually([&] { return partition().committed_next == Offset(100); }));
+  EXPECT_GE(std::chrono::steady_clock::now() - began, 300ms);
+}
+
+TEST_F(SinkPipeline, DeadLettersAreRedrivenToTheirConnectorWithTheirOrigin) {
+  produce(0, 30);
+  std::atomic<bool> picky = true;
+  backend_.on_write = [&](const sluice_batch& batch) {
+    WriteAnswer answer;
+    for (std::uint32_t i = 0; i < batch.record_count && picky; ++i) {
+      if (batch.records[i].offset % 10 == 0)
+        answer.failures.push_back({i, make_outcome(SLUICE_CLASS_PERMANENT, SLUICE_SCOPE_RECORD, "poison", 422)});
+    }
+    return answer;
+  };
+  start({sink()});
+  ASSERT_TRUE(eventually([&] { return partition().committed_next == Offset(30); }));
+  picky = false;
+  backend_.clear_delivered();
+
+  const auto one = supervisor_->retry_dead_letters("out", Offset(1));
+  ASSERT_TRUE(one) << one.error().to_string();
+  EXPECT_EQ(*one, 1U);
+  ASSERT_TRUE(eventually([&] { return backend_.delivered().size() == 1 && status().partitions.size() == 1; }));
+  EXPECT_EQ(backend_.delivered()[0].origin_offset, 10U);
+  EXPECT_EQ(backend_.delivered()[0].offset, 1U);
+  EXPECT_EQ(backend_.delivered()[0].payload, "r10");
+  EXPECT_EQ(backend_.delivered()[0].topic, "dlq.out");
+
+  const auto all = supervisor_->retry_dead_letters("out", std::nullopt);
+  ASSERT_TRUE(all) << all.error().to_string();
+  EXPECT_EQ(*all, 3U);
+  ASSERT_TRUE(eventually([&] { return backend_.delivered().size() == 4 && status().partitions.size() == 1; }));
+  EXPECT_EQ(supervisor_->retry_dead_letters("out", std::nullopt).value_or(99), 0U);
+  expect_audit();
+}
+
+TEST_F(SinkPipeline, ARedrivenRecordThatFailsAgainKeepsItsOrigin) {
+  produce(0, 30);
+  backend_.on_write = [&](const sluice_batch& batch) {
+    WriteAnswer answer;
+    for (std::uint32_t i = 0; i < batch.record_count; ++i) {
+      if (as_text({reinterpret_cast<const std::byte*>(batch.records[i].payload.ptr), batch.records[i].payload.len}) == "r7") {
+        answer.failures.push_back({i, make_outcome(SLUICE_CLASS_PERMANENT, SLUICE_SCOPE_RECORD, "poison", 422)});
+      }
+    }
+    return answer;
+  };
+  start({sink()});
+  ASSERT_TRUE(eventually([&] { return partition().committed_next == Offset(30); }));
+  ASSERT_TRUE(supervisor_->retry_dead_letters("out", std::nullopt));
+  ASSERT_TRUE(eventually([&] { return payloads(dead_letter_topic("out")).size() == 2 && status().partitions.size() == 1; }));
+  const auto read = client_->read(topic(dead_letter_topic("out")).partitions[0].ref, {.from = Offset(1)});
+  ASSERT_TRUE(read);
+  EXPECT_EQ(decode_dead_letter(read->records[0].record)->reason.source.offset, Offset(7));
+  EXPECT_EQ(decode_dead_letter(read->records[0].record)->reason.source.topic, kTopic);
+}
+
+TEST_F(SinkPipeline, RecordsRemovedBeforeTheyWereReadAreAnErrorWithTheirCount) {
+  client::TopicOptions options;
+  options.enforce_fsync = false;
+  options.segment_bytes = client::kSegmentBytesMin;
+  options.retention.bytes = 1 << 20;
+  ASSERT_TRUE(client_->create_topic(kTopic, options));
+  // The sink is known, but it was away while retention went on.
+  ASSERT_TRUE(client_->begin_assignment(topic().partitions[0].ref, "out", Offset(0)));
+  for (std::uint64_t i = 0; i < 60; ++i) produce(i * 10, i * 10 + 10, 0, 1, 10'000);
+  ASSERT_TRUE(eventually([&] { return topic().partitions[0].first_offset > Offset(0); }));
+  start({sink()});
+  ASSERT_TRUE(eventually([&] { return state() == State::kError; }));
+  const std::uint64_t first = topic().partitions[0].first_offset.value();
+  EXPECT_NE(status().last_error->text.find(std::to_string(first)), std::string::npos) << status().last_error->text;
+
+  auto config = sink();
+  config.out_of_range_to_earliest = true;
+  restart({config});
+  ASSERT_TRUE(eventually([&] { return partition().committed_next == Offset(600); }));
+  EXPECT_EQ(partition().accounting, (client::Accounting{.delivered = 600 - first, .expired = first}));
+  expect_audit();
+}
+
+}  // namespace
+}  // namespace sluice::pipeline
