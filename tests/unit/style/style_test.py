@@ -29,7 +29,8 @@ INCLUDES.update({
     "sdk": ["sluice/"],
     "connectors": ["sluice/"],
     "templates": ["sluice/"],
-    "runtime/app": RUNTIME + ["core/log", "core/storage", "core/node"],
+    # The error catalog lists the codes of every library.
+    "runtime/app": RUNTIME + ["core/log", "core/storage", "core/node", "core/entry/errc.hpp", "core/metadata/errc.hpp", "core/partition/errc.hpp"],
     "runtime/bench": RUNTIME + ["core/log", "core/storage", "core/node", "core/entry"],
     "runtime": RUNTIME,
 })

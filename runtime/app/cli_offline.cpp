@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+
+#include "runtime/app/cli_commands.hpp"
+#include "runtime/app/daemon.hpp"
+#include "runtime/app/offline.hpp"
+
+namespace sluice::app {
+
+namespace {
+
+constexpr const char* kConfigHelp = "The daemon's configuration file";
+
+CLI::App* add_command(CLI::App& parent, CommandLine& line, const std::string& name, const std::string& help,
+                      std::function<Result<ExitCode>(const Console&)> run) {
+  CLI::App* command = parent.add_subcommand(name, help);
+  add_json_option(*command, line);
+  command->callback([&line, run = std::move(run)] { line.run = run; });
+  return command;
+}
+
+void add_daemon_commands(CLI::App& app, CommandLine& line) {
+  auto& run = line.make<RunOptions>();
+  CLI::App* command = add_command(app, line, "run", "Run the daemon in the foreground until SIGTERM",
+                                  [&run](const Console& console) -> Result<ExitCode> { run_daemon(console, run); });
+  command->add_option("--config", run.config, kConfigHelp)->capture_default_str();
+  command->add_option("--pid-file", run.pid_file, "Write the process id here; removed at the end");
+
+  auto& config = line.make<std::filesystem::path>();
+  config = "sluice.toml";
+  add_command(app, line, "check", "Check all configuration; starts nothing",
+              [&config](const Console& console) { return check(console, config); })
+      ->add_option("--config", config, kConfigHelp)
+      ->capture_default_str();
+  add_command(app, line, "doctor", "Check the machine: limits, permissions, disk, port, plugins",
+              [&config](const Console& console) { return doctor(console, config); })
+      ->add_option("--config", config, kConfigHelp)
+      ->capture_default_str();
+}
+
+void add_plugin_commands(CLI::App& app, CommandLine& line) {
+  CLI::App* group = app.add_subcommand("plugin", "Look at plugins");
+  group->require_subcommand(1);
+  auto& places = line.make<PluginPlaces>();
+  auto& name = line.make<std::string>();
+  const auto add_places = [&places](CLI::App* command) {
+    command->add_option("--plugin-path", places.search, "Search this folder first; may be repeated");
+    command->add_option("--config", places.config, kConfigHelp)->capture_default_str()->each([&places](const std::string&) {
+      places.config_given = true;
+    });
+  };
+  add_places(add_command(*group, line, "list", "Every plugin that is found, and what is wrong with it",
+                         [&places](const Console& console) { return plugin_list(console, places); }));
+  CLI::App* inspect = add_command(*group, line, "inspect", "Connectors and configuration keys of a plugin",
+                                  [&places, &name](const Console& console) { return plugin_inspect(console, places, name); });
+  inspect->add_option("PLUGIN", name, "An id, or the path of a file")->required();
+  add_places(inspect);
+}
+
+void add_other_commands(CLI::App& app, CommandLine& line) {
+  auto& path = line.make<std::filesystem::path>();
+  CLI::App* log = app.add_subcommand("log", "Look at log files; the daemon must not run on them");
+  log->require_subcommand(1);
+  add_command(*log, line, "dump", "Every entry of a segment, a group or a data directory",
+              [&path](const Console& console) { return log_dump(console, path); })
+      ->add_option("PATH", path, "A data directory, a group's directory or a segment file")
+      ->required();
+
+  auto& code = line.make<std::string>();
+  add_command(app, line, "explain", "What an error code means and what to do", [&code](const Console& console) {
+    return explain(console, code);
+  })->add_option("CODE", code, "For example log.fenced; without it, all of them");
+
+  add_command(app, line, "version", "The version", [](const Console& console) { return show_version(console); });
+}
+
+}  // namespace
+
+void add_offline_commands(CLI::App& app, CommandLine& line) {
+  add_daemon_commands(app, line);
+  add_plugin_commands(app, line);
+  add_other_commands(app, line);
+}
+
+}  // namespace sluice::app

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/app/daemon.hpp"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "core/client/client.hpp"
+#include "core/node/node.hpp"
+#include "runtime/app/departure.hpp"
+#include "runtime/app/plugin_schemas.hpp"
+#include "runtime/app/version.hpp"
+#include "runtime/base/files.hpp"
+#include "runtime/base/logging.hpp"
+#include "runtime/config/loader.hpp"
+#include "runtime/http/api.hpp"
+#include "runtime/http/server.hpp"
+#include "runtime/pipeline/supervisor.hpp"
+
+namespace sluice::app {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t kUnixPathMax = 107;
+// Of the shutdown deadline: connectors get this share, the log and the rest what is left.
+constexpr double kConnectorShare = 0.9;
+
+const logging::Logger& daemon_log() {
+  static const logging::Logger kLog;
+  return kLog;
+}
+
+void raise_file_limit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max) return;
+  limit.rlim_cur = limit.rlim_max;
+  if (setrlimit(RLIMIT_NOFILE, &limit) != 0) daemon_log().warn("cannot raise the limit of open files to {}", limit.rlim_max);
+}
+
+void log_recovery(const node::NodeRecovery& recovery) {
+  const auto log_cut = [](const std::string& where, const log::RecoveryReport& report) {
+    if (!report.cut) return;
+    daemon_log().warn("{}: {} damaged bytes at the end of {} from {} on were cut and set aside as {}: {}", where, report.cut->bytes,
+                      report.cut->segment, report.cut->position, report.cut->set_aside, report.cut->reason);
+  };
+  log_cut("catalog", recovery.catalog);
+  for (const auto& partition : recovery.partitions) {
+    const std::string where = fmt::format("{}/{} partition {}", partition.topic.stream, partition.topic.topic, partition.partition);
+    if (partition.refused) daemon_log().error("{} is refused, its bytes are untouched: {}", where, partition.refused->to_string());
+    log_cut(where, partition.report);
+  }
+  for (const std::string& directory : recovery.unknown_directories)
+    daemon_log().warn("{} belongs to no topic and is left alone", directory);
+}
+
+// Everything that runs, in the order of its making; it goes in the opposite order.
+class Daemon {
+ public:
+  Daemon(config::DaemonConfig config, RunOptions options, Departure& departure)
+      : config_(std::move(config)), options_(std::move(options)), departure_(departure) {}
+
+  Result<void> start() {
+    SLUICE_TRY(node_, node::Node::open({.data_dir = config_.data_dir.string(), .shards = config_.shards, .on_fatal = [this](Error error) {
+                                          departure_.fatal(std::move(error));
+                                        }}));
+    log_recovery(node_->recovery());
+    if (!options_.pid_file.empty()) SLUICE_CHECK(publish(options_.pid_file, getpid()));
+    client_ = std::make_unique<client::Client>(*node_);
+    plugins_ = make_plugin_catalog(config_, config_.data_dir / "plugins");
+    const auto connector_deadline = std::chrono::duration_cast<std::chrono::milliseconds>(config_.shutdown_deadline * kConnectorShare);
+    supervisor_ = std::make_unique<pipeline::Supervisor>(pipeline::Supervisor::Options{
+        .client = client_.get(), .plugins = plugins_.get(), .cluster_id = node_->cluster_id(), .shutdown_deadline = connector_deadline});
+    SLUICE_CHECK(start_http());
+    start_connectors();
+    api_->started = true;
+    return {};
+  }
+
+  // Drains within the deadline; answers who was abandoned.
+  pipeline::StopReport drain(std::chrono::steady_clock::time_point deadline) {
+    pipeline::StopReport report;
+    if (supervisor_) report = supervisor_->stop();
+    departure_.set_step("http");
+    server_.reset();
+    departure_.set_step("log");
+    if (node_) {
+      const auto left = std::max<std::chrono::nanoseconds>(deadline - std::chrono::steady_clock::now(), std::chrono::milliseconds(100));
+      if (const auto closed = node_->close(left); !closed) {
+        daemon_log().error("closing the log: {}", closed.error().to_string());
+        closed_cleanly_ = false;
+      }
+    }
+    std::error_code ignored;
+    for (const fs::path& file : published_) fs::remove(file, ignored);
+    return report;
+  }
+
+  // Only if nothing was abandoned: an abandoned call may still come back and touch what it was given.
+  void destroy() {
+    supervisor_.reset();
+    plugins_.reset();
+    client_.reset();
+    node_.reset();
+    api_.reset();
+  }
+
+  [[nodiscard]] bool closed_cleanly() const { return closed_cleanly_; }
+
+ private:
+  // A file that says where this process is found, and goes with it.
+  Result<void> publish(const fs::path& file, std::int64_t number) {
+    SLUICE_CHECK(files::write_atomically(file, fmt::format("{}\n", number)));
+    published_.push_back(file);
+    return {};
+  }
+
+  Result<void> start_http() {
+    api_.reset(new http::Api{.client = *client_,
+                             .supervisor = *supervisor_,
+                             .version = std::string(version()),
+                             .clock = system_clock(),
+                             .random = system_random()});
+    fs::path socket = config_.http.socket;
+    if (socket.string().size() > kUnixPathMax && socket == config_.data_dir / "sluice.sock") {
+      daemon_log().warn("no Unix socket: {} is longer than the {} bytes that the system allows; set [http] socket", socket.string(),
+                        kUnixPathMax);
+      socket.clear();
+    }
+    const auto log_admin = [](const std::string& line) { logging::Logger().info("admin: {}", line); };
+    SLUICE_TRY(server_, http::Server::start({.address = config_.http.address, .socket = socket, .log_admin = log_admin},
+                                            http::make_router(*api_, config_.http.allowed_hosts)));
+    SLUICE_CHECK(publish(config_.data_dir / "http.port", server_->port()));
+    daemon_log().info("sluice {} answers on port {}{}", version(), server_->port(), socket.empty() ? "" : " and " + socket.string());
+    return {};
+  }
+
+  void start_connectors() {
+    auto set = config::load_connectors(config_, config::process_environment(), schemas_of(plugins_));
+    for (const auto& warning : set.warnings) daemon_log().warn("{}", config::to_string(warning));
+    std::vector<pipeline::RejectedConnector> rejected;
+    for (auto& one : set.rejected) {
+      daemon_log().error("connector {} is not started: {}", one.key, one.message);
+      rejected.push_back({.key = std::move(one.key), .file = std::move(one.file), .message = std::move(one.message)});
+    }
+    for (const auto& connector : set.connectors) logging::add_secrets(connector.secrets);
+    daemon_log().info("starting {} connector(s), {} rejected", set.connectors.size(), rejected.size());
+    supervisor_->start(std::move(set.connectors), std::move(rejected));
+  }
+
+  config::DaemonConfig config_;
+  RunOptions options_;
+  Departure& departure_;
+  std::unique_ptr<node::Node> node_;
+  std::unique_ptr<client::Client> client_;
+  std::shared_ptr<plugin::PluginCatalog> plugins_;
+  std::unique_ptr<pipeline::Supervisor> supervisor_;
+  std::unique_ptr<http::Api> api_;
+  std::unique_ptr<http::Server> server_;
+  std::vector<fs::path> published_;
+  bool closed_cleanly_ = true;
+};
+
+[[noreturn]] void leave_fatal(const Error& error) {
+  daemon_log().error("fatal: {}", error.to_string());
+  fmt::print(stderr, "sluice: acknowledged data cannot be kept durable: {}\n", error.to_string());
+  leave(ExitCode::kFatal, false);
+}
+
+// Drains under the watch of the deadline and leaves.
+[[noreturn]] void finish(Daemon& daemon, Departure& departure, std::chrono::milliseconds allowed, ExitCode code) {
+  const auto deadline = std::chrono::steady_clock::now() + allowed;
+  departure.watch(deadline);
+  const pipeline::StopReport report = daemon.drain(deadline);
+  if (!report.abandoned.empty()) {
+    const std::string names = fmt::format("{}", fmt::join(report.abandoned, ", "));
+    daemon_log().error("left with abandoned connectors: {}", names);
+    fmt::print(stderr, "sluice: a call into {} never returned; it was abandoned, its undelivered records stay pending\n", names);
+    leave(ExitCode::kAbandoned, false);
+  }
+  departure.set_step("destroy");
+  daemon.destroy();
+  if (code == ExitCode::kOk && !daemon.closed_cleanly()) code = ExitCode::kFailure;
+  daemon_log().info("stopped");
+  leave(code, true);
+}
+
+}  // namespace
+
+void run_daemon(const Console& console, const RunOptions& options) {
+  Departure departure;
+  auto config = config::load_daemon_config(options.config, config::process_environment());
+  if (!config) leave(console.report(config.error()), true);
+  logging::start(logging::parse_level(config->log.level).value_or(logging::Level::kInfo),
+                 config->log.format == "json" ? logging::Format::kJson : logging::Format::kText);
+  raise_file_limit();
+  const auto allowed = config->shutdown_deadline;
+  Daemon daemon(*std::move(config), options, departure);
+  if (const auto started = daemon.start(); !started) {
+    const ExitCode code = console.report(started.error());
+    finish(daemon, departure, allowed, code);
+  }
+  daemon_log().info("ready");
+  const Departure::Reason reason = departure.wait();
+  if (reason.fatal) leave_fatal(*reason.fatal);
+  daemon_log().info("{}: draining, at most {} s", reason.signal, std::chrono::duration<double>(allowed).count());
+  finish(daemon, departure, allowed, ExitCode::kOk);
+}
+
+}  // namespace sluice::app

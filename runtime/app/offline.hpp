@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The commands that need no daemon.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "core/base/result.hpp"
+#include "runtime/app/console.hpp"
+
+namespace sluice::app {
+
+// Lists every code if `code` is empty. An unknown one is base.not_found with the nearest known one.
+[[nodiscard]] Result<ExitCode> explain(const Console& console, const std::string& code);
+[[nodiscard]] Result<ExitCode> show_version(const Console& console);
+
+// Every error and warning with its place; kConfigInvalid if there is an error.
+[[nodiscard]] Result<ExitCode> check(const Console& console, const std::filesystem::path& config);
+
+struct PluginPlaces {
+  std::filesystem::path config = "sluice.toml";  // [plugins] of this file, if it exists
+  bool config_given = false;                     // then it must exist
+  std::vector<std::filesystem::path> search;     // before those
+};
+// kFailure if a file in the search path cannot be used as a plugin.
+[[nodiscard]] Result<ExitCode> plugin_list(const Console& console, const PluginPlaces& places);
+[[nodiscard]] Result<ExitCode> plugin_inspect(const Console& console, const PluginPlaces& places, const std::string& plugin);
+
+// `path`: a data directory, the directory of one group, or a segment file. kFailure if a file is damaged.
+[[nodiscard]] Result<ExitCode> log_dump(const Console& console, const std::filesystem::path& path);
+
+// kFailure if a check failed; warnings are fine.
+[[nodiscard]] Result<ExitCode> doctor(const Console& console, const std::filesystem::path& config);
+
+}  // namespace sluice::app

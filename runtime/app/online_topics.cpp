@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/app/json_text.hpp"
+#include "runtime/app/online.hpp"
+#include "runtime/app/table.hpp"
+
+namespace sluice::app {
+
+namespace json = boost::json;
+
+namespace {
+
+std::uint64_t records_in(const json::value& topic) {
+  std::uint64_t sum = 0;
+  for (const json::value& partition : array_field(topic, "partitions")) {
+    sum += number_or_zero(partition, "next_offset") -
+           std::min(number_or_zero(partition, "first_offset"), number_or_zero(partition, "next_offset"));
+  }
+  return sum;
+}
+
+std::uint64_t bytes_in(const json::value& topic) {
+  std::uint64_t sum = 0;
+  for (const json::value& partition : array_field(topic, "partitions")) sum += number_or_zero(partition, "size_bytes");
+  return sum;
+}
+
+std::size_t refused_in(const json::value& topic) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      array_field(topic, "partitions"), [](const json::value& partition) { return !value_field(partition, "refused").is_null(); }));
+}
+
+void print_topic(const Console& console, const json::value& topic) {
+  const json::value& options = value_field(topic, "options");
+  const json::value& retention = value_field(options, "retention");
+  const std::string keep =
+      value_field(retention, "bytes").is_null() ? "everything" : format_bytes(number_or_zero(retention, "bytes")) + " per partition";
+  console.print(describe({{"topic", text_field(topic, "name")},
+                          {"incarnation", text_field(topic, "incarnation")},
+                          {"fsync before acknowledgement", text_field(options, "enforce_fsync")},
+                          {"segment size", format_bytes(number_or_zero(options, "segment_bytes"))},
+                          {"keeps", keep},
+                          {"waits for consumers", text_field(retention, "wait_for_consumers")}}));
+  Table table({"PARTITION", "GROUP", "FIRST", "NEXT", "SIZE", "REFUSED"});
+  for (const json::value& partition : array_field(topic, "partitions")) {
+    table.add({text_field(partition, "partition"), text_field(partition, "group"), text_field(partition, "first_offset"),
+               text_field(partition, "next_offset"), format_bytes(number_or_zero(partition, "size_bytes")),
+               text_field(partition, "refused")});
+  }
+  console.print("\n" + table.text());
+}
+
+}  // namespace
+
+Result<ExitCode> topic_create(const Console& console, const ServerOptions& server, const TopicCreate& topic) {
+  SLUICE_TRY(const Remote remote, Remote::find(server));
+  json::object body;
+  body["name"] = topic.name;
+  if (topic.partitions) body["partitions"] = *topic.partitions;
+  if (topic.no_fsync) body["enforce_fsync"] = false;
+  if (topic.flush_interval_ms) body["flush_interval_ms"] = *topic.flush_interval_ms;
+  if (topic.segment_bytes) body["segment_bytes"] = *topic.segment_bytes;
+  if (topic.retention_bytes) body["retention_bytes"] = *topic.retention_bytes;
+  if (topic.wait_for_consumers) body["wait_for_consumers"] = true;
+  if (topic.hard_bytes) body["hard_bytes"] = *topic.hard_bytes;
+  SLUICE_TRY(const auto answer, remote.post("/api/v1/topics", body));
+  if (console.json()) {
+    console.print_json(answer);
+  } else {
+    console.print(fmt::format("created {} with {} partition(s)\n", text_field(answer, "name"), array_field(answer, "partitions").size()));
+  }
+  return ExitCode::kOk;
+}
+
+Result<ExitCode> topic_list(const Console& console, const ServerOptions& server) {
+  SLUICE_TRY(const Remote remote, Remote::find(server));
+  SLUICE_TRY(const auto answer, remote.get("/api/v1/topics"));
+  if (console.json()) {
+    console.print_json(answer);
+    return ExitCode::kOk;
+  }
+  Table table({"TOPIC", "PARTITIONS", "RECORDS", "SIZE", "REFUSED"});
+  for (const json::value& topic : array_field(answer, "topics")) {
+    table.add({text_field(topic, "name"), std::to_string(array_field(topic, "partitions").size()), std::to_string(records_in(topic)),
+               format_bytes(bytes_in(topic)), std::to_string(refused_in(topic))});
+  }
+  console.print(table.empty() ? "no topics\n" : table.text());
+  return ExitCode::kOk;
+}
+
+Result<ExitCode> topic_describe(const Console& console, const ServerOptions& server, const std::string& topic) {
+  SLUICE_TRY(const std::string target, topic_target(topic));
+  SLUICE_TRY(const Remote remote, Remote::find(server));
+  SLUICE_TRY(const auto answer, remote.get(target));
+  if (console.json()) {
+    console.print_json(answer);
+  } else {
+    print_topic(console, answer);
+  }
+  return ExitCode::kOk;
+}
+
+}  // namespace sluice::app
