@@ -67,6 +67,7 @@ void leave(ExitCode code, [[maybe_unused]] bool check_leaks) {
 
 Departure::Departure() {
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file beyond the limit is a failed write, with its name and errno, and not a silent death
   const sigset_t set = handled_signals();
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   signals_ = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);

@@ -20,7 +20,7 @@ namespace sluice::app {
 [[noreturn]] void leave(ExitCode code, bool check_leaks);
 
 // Waits for the reason to stop, then stands over the stop. One per daemon, made on the main thread before any other thread, so that the
-// blocked signals are blocked everywhere. SIGHUP is ignored; SIGPIPE too.
+// blocked signals are blocked everywhere. SIGHUP, SIGPIPE and SIGXFSZ are ignored.
 class Departure {
  public:
   Departure();

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """How the daemon starts and ends: exit codes, files it leaves, what a restart remembers."""
 import os
+import resource
 import signal
 import socket
 import subprocess
 import unittest
 
-from daemon_fixture import PROGRAM, SINK_TOML, Daemon, main, wait_for
+from daemon_fixture import PROGRAM, SINK_TOML, SOURCE_TOML, Daemon, main, wait_for
 
 
 class LifecycleTest(unittest.TestCase):
@@ -29,6 +30,24 @@ class LifecycleTest(unittest.TestCase):
         wait_for(lambda: "SIGHUP is ignored" in daemon.read("daemon.log"), 10, "log line about SIGHUP")
         self.assertTrue(daemon.is_ready())
         self.assertEqual(daemon.stop(signal.SIGINT), 0, daemon.read("daemon.log"))
+
+    def test_sigterm_under_load_leaves_0_and_a_restart_goes_on_where_it_was(self):
+        daemon = self.make({"numbers": SOURCE_TOML.replace("count = 500", "count = 0").replace("rate = 100000", "rate = 0"), "drain": SINK_TOML}).start()
+        for _ in range(2):
+            wait_for(lambda: daemon.get("/api/v1/connectors/drain")["bytes_out"] > 1_000_000, 60, "a megabyte through the sink")
+            self.assertEqual(daemon.stop(), 0, daemon.read("daemon.log"))
+            daemon.start()
+            self.assertTrue(daemon.get("/api/v1/connectors/drain/audit")["consistent"])
+        self.assertEqual(daemon.stop(), 0, daemon.read("daemon.log"))
+
+    def test_a_log_that_cannot_be_written_is_exit_6_and_named(self):
+        daemon = self.make({"numbers": SOURCE_TOML.replace("count = 500", "count = 0").replace("rate = 100000", "rate = 0")})
+        limit = 4 << 20
+        with open(os.path.join(daemon.root, "daemon.log"), "ab") as log:
+            daemon.process = subprocess.Popen([PROGRAM, "run", "--config", daemon.config], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+        self.assertEqual(daemon.process.wait(timeout=60), 6, daemon.read("daemon.log"))
+        self.assertRegex(daemon.read("daemon.log"), r"sluice: acknowledged data cannot be kept durable: .*groups/.*File too large.*partition=demo/random")
 
     def test_no_daemon_is_exit_4(self):
         daemon = self.make()
