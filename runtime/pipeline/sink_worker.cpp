@@ -203,7 +203,7 @@ void SinkWorker::wind_down() {
   for (const auto& slot : slots_) owned.push_back(slot->assignment.ref);
   if (!owned.empty() && !broken) {
     const auto revoked = call([&] { return instance_->revoke(owned, call_options()); });
-    if (!revoked) log_.warn("revoke failed: {}", revoked.error().text);
+    if (!revoked && revoked.error().outcome_class != plugin::OutcomeClass::kCancelled) log_.warn("revoke failed: {}", revoked.error().text);
   }
   const auto closed = call([&] { return instance_->close(call_options()); });
   if (!closed) log_.warn("close failed: {}", closed.error().text);

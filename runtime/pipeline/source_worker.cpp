@@ -49,12 +49,16 @@ void SourceWorker::poll_once() {
   }
   if (report.failure) return poll_failed(*report.failure);
   rate_.take(report.records);
+  // A source that says the same at every idle poll must not fill the log with it.
+  const bool same_state = report.state && state_.state_version == descriptor_.state_version && *report.state == state_.bytes;
+  if (report.records == 0 && same_state) report.state.reset();
   if (report.records == 0 && !report.state) {
     retry_.succeeded();
     if (!report.full) idle(request.wait_until);
     return;
   }
   deliver(report, request.batch_id);
+  if (report.records == 0 && retry_.attempts() == 0) idle(request.wait_until);
 }
 
 void SourceWorker::idle(Instant until) {

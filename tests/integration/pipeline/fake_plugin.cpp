@@ -239,8 +239,10 @@ struct FakeSourceInstance {
       ++position;
       ++count;
     }
-    if (count == 0) return SLUICE_OK;
-    const std::string state = backend.raw_state.value_or(std::to_string(position));
+    std::optional<std::string> idle;
+    if (count == 0 && backend.on_idle) idle = backend.on_idle();
+    if (count == 0 && !idle) return SLUICE_OK;
+    const std::string state = idle ? *idle : backend.raw_state.value_or(std::to_string(position));
     return writer.set_state(writer.host_data, {reinterpret_cast<const std::uint8_t*>(state.data()), state.size()});
   }
 };

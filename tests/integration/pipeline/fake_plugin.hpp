@@ -57,6 +57,7 @@ class FakeBackend {
   std::function<std::optional<sluice_outcome>()> on_poll;  // fails the poll
   std::function<std::uint64_t(const std::string& topic, std::uint32_t partition, std::uint64_t committed_next)> resume_at;
   std::function<std::string(const std::string& old)> on_migrate;
+  std::function<std::optional<std::string>()> on_idle;  // a state that comes without records
 
   // --- sink side
   [[nodiscard]] std::vector<Delivered> delivered() const;

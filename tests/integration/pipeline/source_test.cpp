@@ -93,6 +93,21 @@ TEST_F(SourcePipeline, TheNewestStateOfAllPartitionsWins) {
   EXPECT_EQ(backend_.restored_at(), 100U);
 }
 
+TEST_F(SourcePipeline, AStateWithoutRecordsIsKeptToo) {
+  backend_.on_idle = [] { return "77"; };
+  start({source(2)});
+  ASSERT_TRUE(eventually([&] { return backend_.polls >= 3; }));
+  const auto state = supervisor_->source_state("in");
+  ASSERT_TRUE(state && *state);
+  EXPECT_EQ(as_text((*state)->bytes), "77");
+  // It was the same at each poll, and was written once.
+  EXPECT_EQ((*state)->sequence, 1U);
+  EXPECT_TRUE(payloads().empty());
+  restart({source(2)});
+  ASSERT_TRUE(eventually([&] { return backend_.restored_at().has_value(); }));
+  EXPECT_EQ(backend_.restored_at(), 77U);
+}
+
 TEST_F(SourcePipeline, RecordsGetIds) {
   backend_.offer(lines(0, 10));
   start({source()});
