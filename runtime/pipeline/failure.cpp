@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "core/client/client.hpp"
+
 namespace sluice::pipeline {
 
 bool stops_connector(const plugin::Outcome& outcome) {
@@ -19,9 +21,13 @@ Problem to_problem(const plugin::Outcome& outcome, TimestampUs at) {
           at};
 }
 
+bool partition_is_gone(const Error& error) {
+  return error.kind() == ErrorKind::kNotFound || error.is(client::Errc::kStopped);
+}
+
 plugin::Outcome to_outcome(const Error& error) {
   plugin::Outcome outcome;
-  const bool passes = error.kind() == ErrorKind::kRetry || error.kind() == ErrorKind::kNotFound;
+  const bool passes = error.kind() == ErrorKind::kRetry || partition_is_gone(error);
   outcome.outcome_class = passes ? plugin::OutcomeClass::kTransient : plugin::OutcomeClass::kFatal;
   outcome.scope = plugin::Scope::kConnector;
   outcome.code = error.code();

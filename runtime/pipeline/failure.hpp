@@ -14,8 +14,10 @@ namespace sluice::pipeline {
 [[nodiscard]] bool stops_connector(const plugin::Outcome& outcome);
 
 [[nodiscard]] Problem to_problem(const plugin::Outcome& outcome, TimestampUs at);
-// An error of the core as the outcome that it is for a connector, scope connector. Kind retry is transient, and so is not found: a topic
-// that is being made, or made anew, will be there. Everything else is fatal, above all a fenced epoch.
+// The topic was deleted, or goes just now. If it comes again it has other partitions, which only a new session finds.
+[[nodiscard]] bool partition_is_gone(const Error& error);
+// An error of the core as the outcome that it is for a connector, scope connector. Kind retry is transient, and so is a
+// partition that is gone: its topic may be under way. Everything else is fatal, above all a fenced epoch.
 [[nodiscard]] plugin::Outcome to_outcome(const Error& error);
 
 }  // namespace sluice::pipeline

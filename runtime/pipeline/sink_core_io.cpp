@@ -12,7 +12,10 @@ namespace sluice::pipeline {
 
 namespace {
 
-constexpr std::uint32_t kReadRecordsMin = 1000;
+// A read takes several small batches at once, and no more bytes than its records are likely to have: what is read and not returned is read
+// again.
+constexpr std::uint32_t kReadRecordsMin = 4000;
+constexpr std::uint64_t kRecordOverheadBytes = 64;  // a record in the log, beside key, payload and headers
 
 std::optional<Offset> offset_in_context(const Error& error, std::string_view name) {
   for (const auto& [key, value] : error.context()) {
@@ -31,7 +34,8 @@ void SinkWorker::read_ahead(SinkSlot& slot, Instant now) {
   slot.reading = true;
   client::ReadRequest request{.from = slot.lane.read_next(),
                               .records_max = std::max(config().batching.records_max, kReadRecordsMin),
-                              .bytes_max = read_bytes_max_,
+                              .bytes_max = std::clamp(kReadRecordsMin * (slot.record_bytes_mean + kRecordOverheadBytes),
+                                                      std::min(kReadBytesMin, read_bytes_max_), read_bytes_max_),
                               .wait_max = kReadWaitMax};
   if (slot.limit) request.records_max = narrow<std::uint32_t>(std::min<std::uint64_t>(request.records_max, *slot.limit - request.from));
   context_.client->read(slot.assignment.ref, request, [this, inbox = inbox_, &slot](Result<client::ReadResult> result) mutable {
@@ -50,6 +54,7 @@ void SinkWorker::on_read(SinkSlot& slot, Result<client::ReadResult> result) {
   if (slot.limit) result = unwrap_dead_letters(slot, *std::move(result));
   std::uint64_t bytes = 0;
   for (const client::LogRecord& record : result->records) bytes += record_bytes(record.record);
+  if (!result->records.empty()) slot.record_bytes_mean = (slot.record_bytes_mean + bytes / result->records.size()) / 2;
   if (!result->records.empty()) slot.arrivals.emplace_back(from, result->records.front().timestamp);
   const auto added =
       slot.lane.add(std::make_shared<const client::ReadResult>(*std::move(result)), now(), slot.limit ? Fate::kSkipped : Fate::kGap);
@@ -154,8 +159,7 @@ void SinkWorker::core_failed(RetrySchedule& retry, const Error& error) {
   const plugin::Outcome outcome = to_outcome(error);
   // A newer assignment owns the partition, or the core is going down: nothing that this session does can count any more.
   if (stops_connector(outcome)) return fail_session(outcome, /*restartable=*/false);
-  // The topic was deleted. If it comes again it has other partitions, which a new session finds.
-  if (error.kind() == ErrorKind::kNotFound) return fail_session(outcome, /*restartable=*/true);
+  if (partition_is_gone(error)) return fail_session(outcome, /*restartable=*/true);
   retry.failed(now(), random_.next());
   context_.board->update([&](ConnectorStatus& status, StateTracker&, Instant) {
     ++status.retries;

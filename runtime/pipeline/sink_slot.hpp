@@ -21,6 +21,7 @@ struct SinkSlot {
   Lane lane;
   std::size_t shown_at = 0;  // index in ConnectorStatus::partitions
   Offset high_watermark;
+  std::uint64_t record_bytes_mean = 256;  // of the last reads; a first guess
   bool reading = false;
   bool burying = false;
   RetrySchedule read_retry;

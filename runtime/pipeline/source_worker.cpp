@@ -101,8 +101,7 @@ void SourceWorker::deliver(plugin::PollReport& report, std::uint64_t batch_id) {
   }
   const plugin::Outcome outcome = to_outcome(appended.error());
   if (stops_connector(outcome)) return fail_session(outcome, /*restartable=*/false);
-  // The topic was deleted. If it comes again it has other partitions, which a new session finds.
-  if (appended.error().kind() == ErrorKind::kNotFound) return fail_session(outcome, /*restartable=*/true);
+  if (partition_is_gone(appended.error())) return fail_session(outcome, /*restartable=*/true);
   poll_failed(outcome);
 }
 
