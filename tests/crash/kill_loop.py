@@ -21,6 +21,7 @@ import time
 
 from world import Daemon, LineWriter, Receiver, wait_for
 
+CONNECTORS = ("lines_in", "file_out", "http_out")
 BATCH_RECORDS = 25
 IN_FLIGHT_SHARE_MIN = 0.6  # of the random kills, how many must have found records in flight
 
@@ -164,7 +165,9 @@ class Loop:
     def random_kills(self):
         for number in range(self.arguments.kills):
             self.daemon.start()
-            time.sleep(self.random.uniform(0.05, 0.7))
+            if self.random.random() < 0.8:  # the others are killed somewhere in their start
+                wait_for(lambda: self.daemon.serving(CONNECTORS), 30, "running connectors")
+            time.sleep(self.random.uniform(0.0, 0.5))
             self.daemon.kill()
             self.receiver.next_era()
             pending = in_flight(self.daemon, self.writer)
@@ -175,6 +178,7 @@ class Loop:
 
     def check_identity(self):
         self.daemon.start()
+        wait_for(lambda: self.daemon.serving(CONNECTORS), 30, f"running connectors\n{self.daemon.log_tail()}")
         audit(self.daemon)
         self.daemon.kill()
         self.receiver.next_era()
@@ -196,6 +200,7 @@ class Loop:
     def finish(self):
         self.writer.stop()
         self.daemon.start()
+        wait_for(lambda: self.daemon.serving(CONNECTORS), 30, "running connectors")
         total = self.writer.total()
         wait_for(lambda: len(delivered_lines(self.daemon.root)) >= total and len(self.receiver.seen) >= total, 60,
                  f"delivery of all {total} lines (file {len(delivered_lines(self.daemon.root))}, http {len(self.receiver.seen)})")

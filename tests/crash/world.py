@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A daemon in a directory of its own, with what surrounds it in the crash tests: a writer of lines and an HTTP receiver."""
 import collections
+import fcntl
 import http.server
 import json
 import os
@@ -81,7 +82,20 @@ path = ["{self.build}/plugins"]
             os.killpg(self.process.pid, signal.SIGKILL)
         except ProcessLookupError:
             pass
-        return self.process.wait()
+        status = self.process.wait()
+        wait_for(self.unlocked, 20, "end of the killed daemon")
+        return status
+
+    def unlocked(self):
+        """True if no process holds the data directory."""
+        try:
+            with open(os.path.join(self.root, "data/LOCK"), "rb") as file:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except FileNotFoundError:
+            return True
+        except BlockingIOError:
+            return False
+        return True
 
     def stop(self, seconds=40):
         self.process.send_signal(signal.SIGTERM)
@@ -97,6 +111,13 @@ path = ["{self.build}/plugins"]
 
     def status(self, key):
         return self.call(f"connectors/{key}")
+
+    def serving(self, keys):
+        """True once all these connectors are up and running."""
+        try:
+            return all(self.status(key)["state"] in ("running", "stalled") for key in keys)
+        except (urllib.error.URLError, ConnectionError):
+            return False
 
 
 class LineWriter(threading.Thread):
