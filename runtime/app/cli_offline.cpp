@@ -71,6 +71,15 @@ void add_other_commands(CLI::App& app, CommandLine& line) {
     return explain(console, code);
   })->add_option("CODE", code, "For example log.fenced; without it, all of them");
 
+  auto& options = line.make<BenchOptions>();
+  CLI::App* bench = app.add_subcommand("bench", "Measure this build on this machine");
+  bench->require_subcommand(1);
+  CLI::App* pipe = add_command(*bench, line, "pipe", "A record's whole way beside its floors: pipelines, ABI, HTTP, start, memory",
+                               [&options](const Console& console) { return bench_pipe(console, options); });
+  pipe->add_option("--plugin-path", options.places.search, "Search this folder first; may be repeated");
+  pipe->add_option("--scratch", options.scratch, "Where logs are written and removed again")->capture_default_str();
+  pipe->add_option("--scale", options.scale, "Multiplies the number of records")->check(CLI::Range(0.01, 100.0))->capture_default_str();
+
   add_command(app, line, "version", "The version", [](const Console& console) { return show_version(console); });
 }
 

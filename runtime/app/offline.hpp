@@ -8,6 +8,7 @@
 
 #include "core/base/result.hpp"
 #include "runtime/app/console.hpp"
+#include "runtime/config/daemon_config.hpp"
 
 namespace sluice::app {
 
@@ -23,12 +24,22 @@ struct PluginPlaces {
   bool config_given = false;                     // then it must exist
   std::vector<std::filesystem::path> search;     // before those
 };
+// What `places` says as a daemon's configuration; defaults if there is no file.
+[[nodiscard]] Result<config::DaemonConfig> daemon_config_of(const PluginPlaces& places);
 // kFailure if a file in the search path cannot be used as a plugin.
 [[nodiscard]] Result<ExitCode> plugin_list(const Console& console, const PluginPlaces& places);
 [[nodiscard]] Result<ExitCode> plugin_inspect(const Console& console, const PluginPlaces& places, const std::string& plugin);
 
 // `path`: a data directory, the directory of one group, or a segment file. kFailure if a file is damaged.
 [[nodiscard]] Result<ExitCode> log_dump(const Console& console, const std::filesystem::path& path);
+
+struct BenchOptions {
+  PluginPlaces places;
+  std::filesystem::path scratch = std::filesystem::temp_directory_path();  // a directory of its own is made in it, and removed
+  double scale = 1.0;                                                      // of the number of records
+};
+// Measures; an aim that does not hold is shown and is no failure.
+[[nodiscard]] Result<ExitCode> bench_pipe(const Console& console, const BenchOptions& options);
 
 // kFailure if a check failed; warnings are fine.
 [[nodiscard]] Result<ExitCode> doctor(const Console& console, const std::filesystem::path& config);

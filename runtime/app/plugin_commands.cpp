@@ -11,16 +11,6 @@ namespace json = boost::json;
 
 namespace {
 
-Result<std::shared_ptr<plugin::PluginCatalog>> catalog_for(const PluginPlaces& places) {
-  config::DaemonConfig daemon;
-  std::error_code ignored;
-  if (places.config_given || std::filesystem::exists(places.config, ignored)) {
-    SLUICE_TRY(daemon, config::load_daemon_config(places.config, config::process_environment()));
-  }
-  daemon.plugin_path.insert(daemon.plugin_path.begin(), places.search.begin(), places.search.end());
-  return make_plugin_catalog(daemon, {});
-}
-
 json::object plugin_json(const plugin::PluginDescription& plugin) {
   json::object out;
   out["id"] = plugin.id;
@@ -92,10 +82,25 @@ void print_plugin(const Console& console, const plugin::PluginDescription& plugi
   }
 }
 
+Result<std::shared_ptr<plugin::PluginCatalog>> catalog_of(const PluginPlaces& places) {
+  SLUICE_TRY(const config::DaemonConfig daemon, daemon_config_of(places));
+  return make_plugin_catalog(daemon, {});
+}
+
 }  // namespace
 
+Result<config::DaemonConfig> daemon_config_of(const PluginPlaces& places) {
+  config::DaemonConfig daemon;
+  std::error_code ignored;
+  if (places.config_given || std::filesystem::exists(places.config, ignored)) {
+    SLUICE_TRY(daemon, config::load_daemon_config(places.config, config::process_environment()));
+  }
+  daemon.plugin_path.insert(daemon.plugin_path.begin(), places.search.begin(), places.search.end());
+  return daemon;
+}
+
 Result<ExitCode> plugin_list(const Console& console, const PluginPlaces& places) {
-  SLUICE_TRY(const auto catalog, catalog_for(places));
+  SLUICE_TRY(const auto catalog, catalog_of(places));
   const auto found = catalog->list();
   json::array rows;
   Table table({"PLUGIN", "CONNECTOR", "TYPE", "VERSION", "FILE", "PROBLEM"});
@@ -126,7 +131,7 @@ Result<ExitCode> plugin_list(const Console& console, const PluginPlaces& places)
 }
 
 Result<ExitCode> plugin_inspect(const Console& console, const PluginPlaces& places, const std::string& plugin) {
-  SLUICE_TRY(const auto catalog, catalog_for(places));
+  SLUICE_TRY(const auto catalog, catalog_of(places));
   SLUICE_TRY(const auto description, catalog->inspect(plugin));
   if (console.json()) {
     console.print_json(plugin_json(description));

@@ -158,13 +158,13 @@ Result<void> http_case(plugin::PluginCatalog& plugins, const PipeOptions& option
 }  // namespace
 
 Result<std::vector<Figure>> run_pipe_bench(const PipeOptions& options) {
-  plugin::PluginCatalog plugins(options.plugins);
+  plugin::PluginCatalog& plugins = *options.plugins;
   std::vector<Figure> figures;
   SLUICE_CHECK(pipe_cases(plugins, options, figures));
   SLUICE_CHECK(abi_case(plugins, options, figures));
   SLUICE_CHECK(http_case(plugins, options, figures));
   const std::filesystem::path directory = options.scratch / "start";
-  SLUICE_TRY(const DaemonStart start, measure_daemon_start(options.program, directory, options.plugins.search_path));
+  SLUICE_TRY(const DaemonStart start, measure_daemon_start(options.program, directory, options.plugin_path));
   figures.push_back({.name = "start to ready, 10 connectors",
                      .metric = "ms",
                      .value = start.ready_ms,

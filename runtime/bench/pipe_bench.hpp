@@ -13,10 +13,11 @@
 namespace sluice::bench {
 
 struct PipeOptions {
-  std::filesystem::path scratch;  // an empty directory for logs and floor files; the caller removes it
-  std::filesystem::path program;  // the `sluice` binary, for start-to-ready and idle memory
-  plugin::PluginCatalog::Options plugins;
-  double scale = 1.0;  // multiplies the number of records of every case
+  plugin::PluginCatalog* plugins = nullptr;        // has random_source, null_sink and http_sink; outlives the run
+  std::vector<std::filesystem::path> plugin_path;  // where the daemon that is started finds them
+  std::filesystem::path scratch;                   // an empty directory for logs and floor files; the caller removes it
+  std::filesystem::path program;                   // the `sluice` binary, for start-to-ready and idle memory
+  double scale = 1.0;                              // multiplies the number of records of every case
 };
 
 // Runs every case, one after the other. An error ends the run: a benchmark that cannot be set up measures nothing.

@@ -43,9 +43,10 @@ Result<std::unique_ptr<RawPair>> RawPair::open(plugin::PluginCatalog& plugins, s
   pair->sink_ = sinks.create_sink(sink_index, pair->host_.table(), slot.writer());
   if (pair->source_ == nullptr || pair->sink_ == nullptr) return fail(Errc::kInternal, "the bench connectors cannot be created");
   const sluice_call call{.struct_size = sizeof(sluice_call), .attempt = 1, .deadline_ns = SLUICE_NO_DEADLINE};
-  const std::string config = "{}";
-  if (pair->source_->open(pair->source_->self, &call, {config.data(), config.size()}, nullptr, slot.writer()) != SLUICE_OK ||
-      pair->sink_->open(pair->sink_->self, &call, {config.data(), config.size()}, slot.writer()) != SLUICE_OK) {
+  const std::string source_config = R"({"rate":0})";
+  const std::string sink_config = "{}";
+  if (pair->source_->open(pair->source_->self, &call, {source_config.data(), source_config.size()}, nullptr, slot.writer()) != SLUICE_OK ||
+      pair->sink_->open(pair->sink_->self, &call, {sink_config.data(), sink_config.size()}, slot.writer()) != SLUICE_OK) {
     return fail(Errc::kInternal, fmt::format("the bench connectors cannot be opened: {}", slot.outcome() ? slot.outcome()->text : ""));
   }
   sluice_assignment part{};

@@ -158,7 +158,7 @@ class Loop:
         self.daemon = Daemon(arguments.build, root)
         os.makedirs(os.path.join(root, "out"), exist_ok=True)
         configure(self.daemon, self.receiver)
-        self.writer = LineWriter(os.path.join(root, "in"), ["a", "b", "c"], arguments.seed, arguments.rate, rotate_after=3000)
+        self.writer = LineWriter(os.path.join(root, "in"), ["a", "b", "c"], arguments.seed, arguments.rate, rotate_after=1000)
         self.found_in_flight = 0
         self.hit = collections.Counter()
 
@@ -188,7 +188,7 @@ class Loop:
             for n in numbers:
                 arguments = [a.format(n=n) for a in strace]
                 self.daemon.start(wrapper=["strace", "-f", "-qq", "-o", "/dev/null", *arguments], wait=False)
-                deadline = time.monotonic() + 12
+                deadline = time.monotonic() + 8
                 while self.daemon.process.poll() is None and time.monotonic() < deadline:
                     time.sleep(0.01)
                 self.hit[name] += self.daemon.process.poll() is not None
@@ -237,7 +237,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", default="build/release")
     parser.add_argument("--kills", type=int, default=100)
-    parser.add_argument("--rate", type=int, default=2000, help="lines per second")
+    parser.add_argument("--rate", type=int, default=250, help="lines per second")
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--keep", action="store_true", help="keep the directory")
     arguments = parser.parse_args()
