@@ -184,7 +184,9 @@ void Node::inspect_catalog(Completion<const metadata::Catalog*> done) {
   {
     const std::shared_lock lock(impl_->groups_mutex);
     if (!impl_->closing) {
-      impl_->shard_of(kMetadataGroup).post([impl = impl_.get(), done = std::move(done)]() mutable { done(&impl->catalog->catalog()); });
+      impl_->shard_of(kMetadataGroup).post([impl = impl_.get(), done = std::move(done)]() mutable {
+        impl->when_reconciled(std::move(done));
+      });
       return;
     }
   }

@@ -33,9 +33,20 @@ void Node::Impl::reconcile(Reconciliation next) {
   if (!reconciling_) run_reconciliations();
 }
 
+void Node::Impl::when_reconciled(Completion<const metadata::Catalog*> done) {
+  if (reconciling_) {
+    inspections_.push_back(std::move(done));
+  } else {
+    done(&catalog->catalog());
+  }
+}
+
 void Node::Impl::run_reconciliations() {
   reconciling_ = !reconciliations_.empty();
-  if (!reconciling_) return;
+  if (!reconciling_) {
+    for (auto& inspection : std::exchange(inspections_, {})) inspection(&catalog->catalog());
+    return;
+  }
   const metadata::Change& change = reconciliations_.front().change;
   if (change.created) {
     create_partitions(*change.created);

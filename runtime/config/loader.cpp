@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/config/loader.hpp"
 
+#include <map>
+
 #include <algorithm>
 #include <array>
 
@@ -44,6 +46,16 @@ std::string to_string(const Finding& finding) {
   return fmt::format("{}: {}: {}", to_string(finding.origin), finding.severity == Severity::kError ? "error" : "warning", finding.message);
 }
 
+void agree_on_topics(std::vector<ConnectorConfig>& connectors) {
+  std::map<client::TopicName, client::TopicOptions> said;
+  for (const ConnectorType type : {ConnectorType::kSource, ConnectorType::kSink}) {
+    for (ConnectorConfig& connector : connectors) {
+      if (connector.type != type) continue;
+      for (StreamConfig& stream : connector.streams) stream.topic = said.emplace(stream.name, stream.topic).first->second;
+    }
+  }
+}
+
 Result<DaemonConfig> load_daemon_config(const std::filesystem::path& file, const Environment& environment) {
   DaemonReading reading = read_daemon(file, environment);
   if (!has_errors(reading.findings)) return std::move(reading.config);
@@ -71,6 +83,7 @@ ConnectorSet load_connectors(const DaemonConfig& daemon, const Environment& envi
     }
   }
   std::ranges::sort(out.connectors, {}, &ConnectorConfig::key);
+  agree_on_topics(out.connectors);
   return out;
 }
 

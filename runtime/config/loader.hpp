@@ -65,6 +65,10 @@ struct ConnectorSet {
 // cannot be read is one rejected entry. A missing folder is an empty set.
 [[nodiscard]] ConnectorSet load_connectors(const DaemonConfig& daemon, const Environment& environment, const SchemaSource& schemas);
 
+// A topic is made by whichever of its connectors starts first, so all of them must say the same: what the source says that fills it (the
+// first by key, if there are several), else what the first sink says. load_connectors() has done it.
+void agree_on_topics(std::vector<ConnectorConfig>& connectors);
+
 struct CheckReport {
   std::vector<Finding> findings;        // the daemon's first, then by connector file
   std::vector<std::string> connectors;  // keys of the valid ones
