@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
 #include <boost/json.hpp>
 
 #include "runtime/app/offline.hpp"

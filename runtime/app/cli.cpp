@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/app/cli.hpp"
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "runtime/app/cli_commands.hpp"

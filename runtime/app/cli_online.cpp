@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <optional>
+#include <utility>
+
 #include <CLI/CLI.hpp>
 
 #include "runtime/app/cli_commands.hpp"

@@ -2,7 +2,9 @@
 #include "runtime/app/console.hpp"
 
 #include <cstdio>
+#include <utility>
 
+#include <fmt/format.h>
 #include <boost/json.hpp>
 
 #include "runtime/app/error_catalog.hpp"

@@ -1,8 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/app/daemon.hpp"
 
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
 #include <sys/resource.h>
 #include <unistd.h>
+
+#include <fmt/format.h>
 
 #include "core/client/client.hpp"
 #include "core/node/node.hpp"
@@ -140,7 +150,6 @@ class Daemon {
     for (const auto& warning : set.warnings) daemon_log().warn("{}", config::to_string(warning));
     std::vector<pipeline::RejectedConnector> rejected;
     for (auto& one : set.rejected) {
-      daemon_log().error("connector {} is not started: {}", one.key, one.message);
       rejected.push_back({.key = std::move(one.key), .file = std::move(one.file), .message = std::move(one.message)});
     }
     for (const auto& connector : set.connectors) logging::add_secrets(connector.secrets);

@@ -7,9 +7,15 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "core/base/assert.hpp"
 #include "runtime/base/logging.hpp"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/app/error_catalog.hpp"
 
+#include <algorithm>
+
 #include "core/client/client.hpp"
 #include "core/entry/errc.hpp"
 #include "core/log/errc.hpp"

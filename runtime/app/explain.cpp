@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
 #include <boost/json.hpp>
 
 #include "runtime/app/error_catalog.hpp"

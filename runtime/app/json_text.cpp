@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/app/json_text.hpp"
 
+#include <chrono>
 #include <cmath>
 
 #include "runtime/base/text.hpp"

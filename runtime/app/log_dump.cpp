@@ -1,4 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
 #include <boost/json.hpp>
 
 #include "core/log/segment_dump.hpp"

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
 #include "runtime/app/json_text.hpp"
 #include "runtime/app/online.hpp"
 #include "runtime/app/table.hpp"
@@ -8,6 +13,8 @@ namespace sluice::app {
 namespace json = boost::json;
 
 namespace {
+
+constexpr std::size_t kErrorColumns = 80;
 
 std::string problem_line(const json::value& problem) {
   if (!problem.is_object()) return "-";
@@ -94,7 +101,7 @@ void print_list(const Console& console, const json::value& answer) {
     const json::value& problem = value_field(row, "last_error");
     table.add({text_field(row, "key"), text_field(row, "type"), text_field(row, "plugin"), text_field(row, "state"), text_field(row, "in"),
                text_field(row, "out"), text_field(row, "dead_lettered"), text_field(row, "lag_records"), span_field(row, "lag_seconds"),
-               text_field(row, "retries"), problem.is_object() ? text_field(problem, "text") : "-"});
+               text_field(row, "retries"), problem.is_object() ? shorten(text_field(problem, "text"), kErrorColumns) : "-"});
   }
   console.print(table.empty() ? "no connectors\n" : table.text());
 }
@@ -150,7 +157,7 @@ Result<ExitCode> connector_action(const Console& console, const ServerOptions& s
   if (console.json()) {
     console.print_json(answer);
   } else {
-    console.print(fmt::format("{}: {} accepted, it is {} now\n", key, action, text_field(answer, "state")));
+    console.print(fmt::format("{}: {} requested, state now: {}\n", key, action, text_field(answer, "state")));
   }
   return ExitCode::kOk;
 }

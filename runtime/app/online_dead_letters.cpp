@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <optional>
+
+#include <fmt/format.h>
+
 #include "runtime/app/json_text.hpp"
 #include "runtime/app/online.hpp"
 #include "runtime/app/table.hpp"
@@ -11,13 +15,6 @@ namespace {
 
 constexpr std::size_t kReasonColumns = 60;
 
-std::string shortened(std::string text) {
-  if (text.size() <= kReasonColumns) return text;
-  std::size_t end = kReasonColumns;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
-  return text.substr(0, end) + "…";
-}
-
 void print_dead_letters(const Console& console, const json::value& answer) {
   Table table({"OFFSET", "FAILED AT", "FROM", "CLASS", "CODE", "ATTEMPTS", "ERROR"});
   for (const json::value& row : array_field(answer, "dead_letters")) {
@@ -26,7 +23,7 @@ void print_dead_letters(const Console& console, const json::value& answer) {
     table.add({text_field(row, "offset"), text_field(reason, "failed_at"),
                fmt::format("{}/{}@{}", text_field(source, "topic"), text_field(source, "partition"), text_field(source, "offset")),
                text_field(reason, "class"), text_field(reason, "code"), text_field(reason, "attempts"),
-               shortened(text_field(reason, "text"))});
+               shorten(text_field(reason, "text"), kReasonColumns)});
   }
   console.print(table.empty() ? "no dead letters\n" : table.text());
 }

@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <iostream>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
 
 #include "runtime/app/json_text.hpp"
 #include "runtime/app/online.hpp"

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include <fmt/format.h>
+
 #include "runtime/app/json_text.hpp"
 #include "runtime/app/online.hpp"
 #include "runtime/app/table.hpp"

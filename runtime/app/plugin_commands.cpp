@@ -1,4 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <memory>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
 #include <boost/json.hpp>
 
 #include "runtime/app/offline.hpp"

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/app/plugin_schemas.hpp"
 
+#include <string>
+#include <utility>
+
 namespace sluice::app {
 
 std::shared_ptr<plugin::PluginCatalog> make_plugin_catalog(const config::DaemonConfig& daemon, const std::filesystem::path& copy_dir) {

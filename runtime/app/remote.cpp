@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/app/remote.hpp"
 
+#include <cstdlib>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
 #include <boost/json.hpp>
 
 #include "core/client/topic.hpp"

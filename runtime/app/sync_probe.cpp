@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/app/sync_probe.hpp"
 
+#include <algorithm>
+#include <cerrno>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include <fcntl.h>
 #include <unistd.h>
+
+#include <fmt/format.h>
 
 namespace sluice::app {
 

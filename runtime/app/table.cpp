@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/app/table.hpp"
 
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
 #include "core/base/assert.hpp"
 
 namespace sluice::app {
@@ -66,6 +72,14 @@ std::string describe(const std::vector<std::pair<std::string, std::string>>& fie
   std::string out;
   for (const auto& [name, value] : fields) append_line(out, name + std::string(width - columns(name) + 2, ' ') + value);
   return out;
+}
+
+std::string shorten(std::string_view text, std::size_t columns_max) {
+  if (columns(text) <= columns_max) return std::string(text);
+  std::size_t end = 0;
+  for (std::size_t count = 0; count < columns_max && end < text.size(); ++end)
+    count += (static_cast<unsigned char>(text[end]) & 0xC0U) != 0x80U ? 1U : 0U;
+  return std::string(text.substr(0, end - 1)) + "…";
 }
 
 std::string format_bytes(std::uint64_t bytes) {

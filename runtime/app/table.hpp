@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace sluice::app {
@@ -23,6 +24,9 @@ class Table {
 
 // "NAME  value" lines, the values aligned.
 [[nodiscard]] std::string describe(const std::vector<std::pair<std::string, std::string>>& fields);
+
+// At most `columns_max` characters, the last of them "…" if something was cut.
+[[nodiscard]] std::string shorten(std::string_view text, std::size_t columns_max);
 
 // 1536 → "1.5 KiB".
 [[nodiscard]] std::string format_bytes(std::uint64_t bytes);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/http/api.hpp"
 
+#include <utility>
+#include <vector>
+
 #include "runtime/http/api_json.hpp"
 #include "runtime/http/errc.hpp"
 #include "runtime/http/status_json.hpp"

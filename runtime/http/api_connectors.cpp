@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
 #include "runtime/http/api.hpp"
 #include "runtime/http/api_json.hpp"
 #include "runtime/http/status_json.hpp"

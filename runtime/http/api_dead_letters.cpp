@@ -1,4 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
 #include "runtime/base/time_format.hpp"
 #include "runtime/http/api.hpp"
 #include "runtime/http/api_json.hpp"

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/http/api_json.hpp"
 
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
 #include "runtime/base/text.hpp"
 #include "runtime/http/errc.hpp"
 

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <chrono>
+#include <limits>
+#include <utility>
+
 #include "runtime/http/api.hpp"
 #include "runtime/http/api_json.hpp"
 #include "runtime/http/api_parameters.hpp"

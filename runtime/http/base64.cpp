@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/http/base64.hpp"
 
+#include <algorithm>
+
 #include <openssl/evp.h>
 
 namespace sluice::http {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/http/message.hpp"
 
+#include <algorithm>
 #include <charconv>
 
+#include <fmt/format.h>
 #include <boost/json.hpp>
 #include <boost/url.hpp>
 

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/http/record_json.hpp"
 
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
 #include <boost/json.hpp>
 
 #include "runtime/base/text.hpp"

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/http/router.hpp"
 
+#include <algorithm>
 #include <cctype>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "runtime/http/errc.hpp"
 

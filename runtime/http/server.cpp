@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/http/server.hpp"
 
+#include <cerrno>
+#include <thread>
+#include <utility>
+#include <vector>
+
 #include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/executor_work_guard.hpp>

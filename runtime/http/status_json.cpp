@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/http/status_json.hpp"
 
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <utility>
+
 #include <boost/json.hpp>
 
 #include "runtime/base/time_format.hpp"
@@ -80,8 +85,10 @@ std::string_view type_name(config::ConnectorType type) {
 
 void put_identity(json::object& out, const ConnectorStatus& status) {
   out["key"] = status.key;
-  out["type"] = type_name(status.type);
-  out["plugin"] = status.plugin;
+  // A definition that was rejected may not even say what it is.
+  const bool known = !status.plugin.empty();
+  out["type"] = known ? json::value(type_name(status.type)) : json::value(nullptr);
+  out["plugin"] = known ? json::value(status.plugin) : json::value(nullptr);
   out["enabled"] = status.enabled;
   out["state"] = pipeline::to_string(status.state);
   out["since"] = format_rfc3339(status.since);

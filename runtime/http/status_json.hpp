@@ -2,6 +2,7 @@
 // The answers of the API that describe topics and connectors, as JSON. docs/reference/http.md is the specification.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/metrics/exposition.hpp"
 
+#include <array>
+#include <utility>
+
 #include <prometheus/metric_family.h>
 #include <prometheus/text_serializer.h>
 

@@ -26,6 +26,13 @@ TEST(Describe, AlignsValues) {
   EXPECT_EQ(describe({{"a", "1"}, {"long", "2"}}), "a     1\nlong  2\n");
 }
 
+TEST(Shorten, CutsBetweenCharacters) {
+  EXPECT_EQ(shorten("abc", 3), "abc");
+  EXPECT_EQ(shorten("abcd", 3), "ab…");
+  EXPECT_EQ(shorten("ab\u00fc\u00fc", 3), "ab…");
+  EXPECT_EQ(shorten("\u00fc\u00fc\u00fc\u00fc", 3), "\u00fc\u00fc…");
+}
+
 TEST(FormatBytes, PicksAUnit) {
   EXPECT_EQ(format_bytes(0), "0 B");
   EXPECT_EQ(format_bytes(1023), "1023 B");
