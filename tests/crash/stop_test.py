@@ -11,7 +11,7 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "integration", "faults"))
 from faulty_server import FaultyServer  # noqa: E402
-from kill_loop import check_file, configure, delivered_lines  # noqa: E402
+from kill_loop import CONNECTORS, check_file, configure, delivered_lines  # noqa: E402
 from world import Daemon, LineWriter, Receiver, wait_for  # noqa: E402
 
 BUILD = os.environ.get("SLUICE_BUILD", "build/dev")
@@ -64,6 +64,7 @@ topic = "numbers"
             writer.start()
             for _ in range(3):
                 self.daemon.start()
+                wait_for(lambda: self.daemon.serving(CONNECTORS), 30, "running connectors")
                 seen = len(receiver.seen)
                 wait_for(lambda: len(receiver.seen) > seen + 200, 30, "records at the receiver")
                 self.assertEqual(self.stop_within_deadline(), 0, self.daemon.log_tail())
@@ -97,8 +98,9 @@ topic = "numbers"
             server.stop()
 
     def test_sink_that_ignores_cancel_is_abandoned_by_name(self):
-        self.random_into(os.path.join(self.daemon.build, "broken/ignores_cancel.so"), "")
+        self.random_into(os.path.join(self.daemon.build, "broken_plugins/ignores_cancel.so"), "")
         self.daemon.start()
+        wait_for(lambda: self.daemon.serving(["numbers"]), 30, "the source")
         wait_for(lambda: self.daemon.status("numbers")["source"]["appended"] >= 500, 30, "the source's records")
         wait_for(lambda: self.daemon.status("out")["queue_records"] > 0 or self.daemon.status("out")["state"] == "stalled", 60, "a write that hangs")
         self.assertEqual(self.stop_within_deadline(), 3, self.daemon.log_tail())

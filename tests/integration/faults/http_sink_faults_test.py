@@ -68,6 +68,9 @@ connect_timeout = "{timeout}"
             lines.append(json.dumps({"key": f"k{n % 5}", "payload": json.dumps(payload)}))
         self.sluice("produce", "faults/events", text="\n".join(lines) + "\n")
 
+    def topic_exists(self):
+        return "faults/events" in self.sluice("topic", "list")
+
     def committed(self):
         return [p["committed_next"] for p in self.daemon.status("to_http")["partitions"]]
 
@@ -115,7 +118,7 @@ connect_timeout = "{timeout}"
     def run_mode(self, mode):
         self.configure(mode)
         self.daemon.start()
-        wait_for(lambda: self.daemon.status("to_http")["state"] == "running", 30, "state running")
+        wait_for(lambda: self.daemon.serving(["to_http"]), 30, "state running")
         self.produce(0, RECORDS)
         self.next_number = RECORDS
         wait_for(lambda: self.settled(RECORDS), 60, "all records delivered or dead-lettered")
@@ -166,9 +169,8 @@ connect_timeout = "{timeout}"
         try:
             self.configure("individual", url="http://collector.hang.invalid:8080/records")
             self.daemon.start(wrapper=["unshare", "-m", "sh", "-c", f'mount --bind "{resolv}" /etc/resolv.conf && exec "$@"', "sh"])
-            self.sluice("topic", "list")
+            wait_for(self.topic_exists, 30, "topic faults/events")
             self.produce(0, 5)
-            wait_for(lambda: self.daemon.status("to_http")["partitions"], 30, "partitions")
             self.assertTrue(asked.wait(30), "the name server was asked")
             self.wait_for_problem(lambda p: p["scope"] == "connector", "a DNS time-out")
             self.assertEqual(sum(self.committed()), 0)

@@ -20,7 +20,7 @@ CORE = {
     "core/metadata": ["core/base", "core/entry"],
     "core/partition": ["core/base", "core/entry"],
     "core/node": ["core/base", "core/entry", "core/storage", "core/log", "core/metadata", "core/partition"],
-    "core/client": ["core/base", "core/entry", "core/metadata", "core/partition", "core/node"],
+    "core/client": ["core/base", "core/entry", "core/log", "core/metadata", "core/partition", "core/node"],
 }
 PURE_SDK = ["sluice/abi/", "sluice/retry.hpp", "sluice/duration.hpp", "sluice/size.hpp"]
 RUNTIME = ["core/client", "core/base", "core/entry/record.hpp", "core/entry/limits.hpp", "runtime"] + PURE_SDK
