@@ -71,15 +71,28 @@ struct PluginCatalog::Impl {
   std::mutex cache_mutex;
   std::map<FileStamp, PluginDescription> cache;
 
-  // Held for a whole load: plugins are initialised one after another ([control]).
-  std::mutex load_mutex;
-  bool old_copies_removed = false;
-  std::map<std::string, std::shared_ptr<LoadedPlugin>> loaded;  // by sha256 of the contents
+  // One per contents that were ever asked for. Its mutex is held while they are copied, inspected and initialised, so that different
+  // plugins load side by side and the same one only once.
+  struct Slot {
+    std::mutex mutex;
+    std::shared_ptr<LoadedPlugin> plugin;
+  };
+  std::once_flag old_copies_removed;
+  std::mutex slots_mutex;
+  std::map<std::string, std::shared_ptr<Slot>> slots;  // by sha256
 
   [[nodiscard]] Result<PluginDescription> inspect_file(const fs::path& file);
   [[nodiscard]] std::optional<PluginDescription> cached(const FileStamp& stamp, const fs::path& file);
   void remember(const FileStamp& stamp, const PluginDescription& description);
+  [[nodiscard]] std::shared_ptr<Slot> slot_of(const std::string& sha256);
 };
+
+std::shared_ptr<PluginCatalog::Impl::Slot> PluginCatalog::Impl::slot_of(const std::string& sha256) {
+  const std::lock_guard lock(slots_mutex);
+  std::shared_ptr<Slot>& slot = slots[sha256];
+  if (!slot) slot = std::make_shared<Slot>();
+  return slot;
+}
 
 std::optional<PluginDescription> PluginCatalog::Impl::cached(const FileStamp& stamp, const fs::path& file) {
   const std::lock_guard lock(cache_mutex);
@@ -175,16 +188,16 @@ Result<std::shared_ptr<LoadedPlugin>> PluginCatalog::load(std::string_view plugi
   SLUICE_CHECK(judge_contents(contents, file.string()));
   const std::string sha256 = sha256_hex(contents);
 
-  const std::lock_guard lock(impl_->load_mutex);
-  if (const auto known = impl_->loaded.find(sha256); known != impl_->loaded.end()) return known->second;
-  if (!std::exchange(impl_->old_copies_removed, true)) remove_private_copies(impl_->options.copy_dir);
+  const auto slot = impl_->slot_of(sha256);
+  const std::lock_guard lock(slot->mutex);
+  if (slot->plugin) return slot->plugin;
+  std::call_once(impl_->old_copies_removed, [&] { remove_private_copies(impl_->options.copy_dir); });
   SLUICE_TRY(const fs::path copy, write_private_copy(impl_->options.copy_dir, sha256, file.filename().string(), contents));
   SLUICE_CHECK(probe(impl_->options.probe_program, copy, file.string(), impl_->options.probe_timeout));
   SLUICE_TRY(OpenedPlugin opened, open_plugin(copy, file.string()));
   opened.description.file = file;
-  auto loaded = std::make_shared<LoadedPlugin>(std::move(opened.description), *opened.factory);
-  impl_->loaded.emplace(sha256, loaded);
-  return loaded;
+  slot->plugin = std::make_shared<LoadedPlugin>(std::move(opened));
+  return slot->plugin;
 }
 
 }  // namespace sluice::plugin

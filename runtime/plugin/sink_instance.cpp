@@ -75,91 +75,98 @@ SinkInstance::~SinkInstance() {
   });
 }
 
+// Worker calls take the core at their beginning and never look at `this` again: an abandoned instance may be gone when its call returns.
 CallResult<void> SinkInstance::open(std::string_view config_json, const CallOptions& call) {
-  if (core_->cancelled()) return std::unexpected(core_->cancelled_outcome("open"));
-  return core_->simple_call("open", [&](const sluice_outcome_writer* failure) {
+  Core& core = *core_;
+  if (core.cancelled()) return std::unexpected(core.cancelled_outcome("open"));
+  return core.simple_call("open", [&](const sluice_outcome_writer* failure) {
     const sluice_call abi_call = InstanceCore::call_of(call);
-    return core_->sink.open(core_->sink.self, &abi_call, {config_json.data(), config_json.size()}, failure);
+    return core.sink.open(core.sink.self, &abi_call, {config_json.data(), config_json.size()}, failure);
   });
 }
 
 CallResult<std::vector<Offset>> SinkInstance::assign(std::span<const Assignment> parts, const CallOptions& call) {
-  if (core_->cancelled()) return std::unexpected(core_->cancelled_outcome("assign"));
+  Core& core = *core_;
+  if (core.cancelled()) return std::unexpected(core.cancelled_outcome("assign"));
   std::vector<const sluice_assignment*> abi_parts;
   std::vector<std::uint64_t> resume_next;
   for (const Assignment& part : parts) {
-    const auto [position, added] = core_->owned.try_emplace(part.ref, part, core_->options().cluster_id);
+    const auto [position, added] = core.owned.try_emplace(part.ref, part, core.options().cluster_id);
     SLUICE_ASSERT(added, "partition {} of {}/{} is assigned twice", part.partition, part.topic.stream, part.topic.topic);
     abi_parts.push_back(&position->second.abi());
     resume_next.push_back(part.committed_next.value());
   }
-  const auto assigned = core_->simple_call("assign", [&](const sluice_outcome_writer* failure) {
+  const auto assigned = core.simple_call("assign", [&](const sluice_outcome_writer* failure) {
     const sluice_call abi_call = InstanceCore::call_of(call);
-    return core_->sink.assign(core_->sink.self, &abi_call, abi_parts.data(), narrow<std::uint32_t>(abi_parts.size()), resume_next.data(),
-                              failure);
+    return core.sink.assign(core.sink.self, &abi_call, abi_parts.data(), narrow<std::uint32_t>(abi_parts.size()), resume_next.data(),
+                            failure);
   });
   std::vector<Offset> out;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (!assigned) {
-      core_->owned.erase(parts[i].ref);
+      core.owned.erase(parts[i].ref);
       continue;
     }
     out.emplace_back(resume_next[i]);
-    core_->owned.at(parts[i].ref).start_at(out.back());
+    core.owned.at(parts[i].ref).start_at(out.back());
   }
   if (!assigned) return std::unexpected(assigned.error());
   return out;
 }
 
 WriteReport SinkInstance::write(client::PartitionRef partition, const sluice_batch& batch, const CallOptions& call) {
-  const auto owned = core_->owned.find(partition);
-  SLUICE_ASSERT(owned != core_->owned.end(), "a batch of {} records for group {}, which is not assigned", batch.record_count,
+  Core& core = *core_;
+  const auto owned = core.owned.find(partition);
+  SLUICE_ASSERT(owned != core.owned.end(), "a batch of {} records for group {}, which is not assigned", batch.record_count,
                 partition.group);
-  WriteCollector collector(core_->owned, owned->second, batch, core_->host().secrets());
-  if (core_->cancelled()) return collector.nothing(core_->cancelled_outcome("write"));
-  auto failure = core_->call("write", collector.outcome(), [&] {
+  WriteCollector collector(core.owned, owned->second, batch, core.host().secrets());
+  if (core.cancelled()) return collector.nothing(core.cancelled_outcome("write"));
+  auto failure = core.call("write", collector.outcome(), [&] {
     const sluice_call abi_call = InstanceCore::call_of(call);
-    return core_->sink.write(core_->sink.self, &abi_call, &batch, collector.result());
+    return core.sink.write(core.sink.self, &abi_call, &batch, collector.result());
   });
   return collector.finish(std::move(failure));
 }
 
 FlushReport SinkInstance::flush(const CallOptions& call) {
-  FlushCollector collector(core_->owned, core_->host().secrets());
-  if (core_->cancelled()) return {.durable = {}, .failure = core_->cancelled_outcome("flush")};
-  auto failure = core_->call("flush", collector.outcome(), [&] {
+  Core& core = *core_;
+  FlushCollector collector(core.owned, core.host().secrets());
+  if (core.cancelled()) return {.durable = {}, .failure = core.cancelled_outcome("flush")};
+  auto failure = core.call("flush", collector.outcome(), [&] {
     const sluice_call abi_call = InstanceCore::call_of(call);
-    return core_->sink.flush(core_->sink.self, &abi_call, collector.result());
+    return core.sink.flush(core.sink.self, &abi_call, collector.result());
   });
   return collector.finish(std::move(failure));
 }
 
 CallResult<void> SinkInstance::revoke(std::span<const client::PartitionRef> partitions, const CallOptions& call) {
+  Core& core = *core_;
   std::vector<const sluice_assignment*> abi_parts;
   for (const client::PartitionRef ref : partitions) {
-    const auto owned = core_->owned.find(ref);
-    SLUICE_ASSERT(owned != core_->owned.end(), "group {} is revoked but was not assigned", ref.group);
+    const auto owned = core.owned.find(ref);
+    SLUICE_ASSERT(owned != core.owned.end(), "group {} is revoked but was not assigned", ref.group);
     abi_parts.push_back(&owned->second.abi());
   }
   CallResult<void> revoked;
-  if (core_->cancelled()) {
-    revoked = std::unexpected(core_->cancelled_outcome("revoke"));
+  if (core.cancelled()) {
+    revoked = std::unexpected(core.cancelled_outcome("revoke"));
   } else {
-    revoked = core_->simple_call("revoke", [&](const sluice_outcome_writer* failure) {
+    revoked = core.simple_call("revoke", [&](const sluice_outcome_writer* failure) {
       const sluice_call abi_call = InstanceCore::call_of(call);
-      return core_->sink.revoke(core_->sink.self, &abi_call, abi_parts.data(), narrow<std::uint32_t>(abi_parts.size()), failure);
+      return core.sink.revoke(core.sink.self, &abi_call, abi_parts.data(), narrow<std::uint32_t>(abi_parts.size()), failure);
     });
   }
-  for (const client::PartitionRef ref : partitions) core_->owned.erase(ref);
+  for (const client::PartitionRef ref : partitions) core.owned.erase(ref);
   return revoked;
 }
 
 CallResult<void> SinkInstance::close(const CallOptions& call) {
-  auto closed = core_->simple_call("close", [&](const sluice_outcome_writer* failure) {
+  Core& core = *core_;
+  auto closed = core.simple_call("close", [&](const sluice_outcome_writer* failure) {
     const sluice_call abi_call = InstanceCore::call_of(call);
-    return core_->sink.close(core_->sink.self, &abi_call, failure);
+    return core.sink.close(core.sink.self, &abi_call, failure);
   });
-  core_->owned.clear();
+  core.owned.clear();
   return closed;
 }
 

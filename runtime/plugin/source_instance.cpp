@@ -112,70 +112,77 @@ SourceInstance::~SourceInstance() {
   });
 }
 
+// Worker calls take the core at their beginning and never look at `this` again: an abandoned instance may be gone when its call returns.
 CallResult<ByteVector> SourceInstance::migrate_state(const SavedState& from, const CallOptions& call) {
-  StateBytes migrated(core_->options().state_bytes_max);
-  const auto done = core_->simple_call_unless_cancelled("migrate_state", [&](const sluice_outcome_writer* failure) {
+  Core& core = *core_;
+  StateBytes migrated(core.options().state_bytes_max);
+  const auto done = core.simple_call_unless_cancelled("migrate_state", [&](const sluice_outcome_writer* failure) {
     const sluice_call abi_call = InstanceCore::call_of(call);
     const sluice_source_state state = abi_state(from);
-    return core_->source.migrate_state(core_->source.self, &abi_call, &state, migrated.writer(), failure);
+    return core.source.migrate_state(core.source.self, &abi_call, &state, migrated.writer(), failure);
   });
   if (!done) return std::unexpected(done.error());
   if (migrated.refused()) {
     return std::unexpected(
-        contract_violation(fmt::format("migrate_state wrote null, or more than {} bytes, and went on", core_->options().state_bytes_max)));
+        contract_violation(fmt::format("migrate_state wrote null, or more than {} bytes, and went on", core.options().state_bytes_max)));
   }
   return migrated.take();
 }
 
 CallResult<void> SourceInstance::open(std::string_view config_json, const std::optional<SavedState>& state, const CallOptions& call) {
-  return core_->simple_call_unless_cancelled("open", [&](const sluice_outcome_writer* failure) {
+  Core& core = *core_;
+  return core.simple_call_unless_cancelled("open", [&](const sluice_outcome_writer* failure) {
     const sluice_call abi_call = InstanceCore::call_of(call);
     const sluice_source_state saved = state ? abi_state(*state) : sluice_source_state{};
-    return core_->source.open(core_->source.self, &abi_call, {config_json.data(), config_json.size()}, state ? &saved : nullptr, failure);
+    return core.source.open(core.source.self, &abi_call, {config_json.data(), config_json.size()}, state ? &saved : nullptr, failure);
   });
 }
 
 PollReport SourceInstance::poll(const PollRequest& request, RecordSink& records, const CallOptions& call) {
-  if (core_->cancelled()) return {.records = 0, .bytes = 0, .full = false, .state = {}, .failure = core_->cancelled_outcome("poll")};
-  PollWriter writer(request, records, core_->options(), core_->host().secrets());
-  auto failure = core_->call("poll", writer.outcome(), [&] {
+  Core& core = *core_;
+  if (core.cancelled()) return {.records = 0, .bytes = 0, .full = false, .state = {}, .failure = core.cancelled_outcome("poll")};
+  PollWriter writer(request, records, core.options(), core.host().secrets());
+  auto failure = core.call("poll", writer.outcome(), [&] {
     const sluice_call abi_call = InstanceCore::call_of(call);
     const sluice_poll_request abi_request{.struct_size = sizeof(sluice_poll_request),
                                           .max_records = request.records_max,
                                           .max_bytes = request.bytes_max,
                                           .wait_until_ns = static_cast<std::uint64_t>(request.wait_until.count()),
                                           .batch_id = request.batch_id};
-    return core_->source.poll(core_->source.self, &abi_call, &abi_request, writer.writer());
+    return core.source.poll(core.source.self, &abi_call, &abi_request, writer.writer());
   });
   return writer.finish(std::move(failure));
 }
 
 CallResult<void> SourceInstance::on_result(std::uint64_t batch_id, bool acknowledged, const CallOptions& call) {
-  return core_->simple_call_unless_cancelled("on_result", [&](const sluice_outcome_writer* failure) {
+  Core& core = *core_;
+  return core.simple_call_unless_cancelled("on_result", [&](const sluice_outcome_writer* failure) {
     const sluice_call abi_call = InstanceCore::call_of(call);
-    return core_->source.on_result(core_->source.self, &abi_call, batch_id, acknowledged ? SLUICE_BATCH_ACKED : SLUICE_BATCH_NACKED,
-                                   failure);
+    return core.source.on_result(core.source.self, &abi_call, batch_id, acknowledged ? SLUICE_BATCH_ACKED : SLUICE_BATCH_NACKED, failure);
   });
 }
 
 CallResult<void> SourceInstance::pause(const CallOptions& call) {
-  return core_->simple_call_unless_cancelled("pause", [&](const sluice_outcome_writer* failure) {
+  Core& core = *core_;
+  return core.simple_call_unless_cancelled("pause", [&](const sluice_outcome_writer* failure) {
     const sluice_call abi_call = InstanceCore::call_of(call);
-    return core_->source.pause(core_->source.self, &abi_call, failure);
+    return core.source.pause(core.source.self, &abi_call, failure);
   });
 }
 
 CallResult<void> SourceInstance::resume(const CallOptions& call) {
-  return core_->simple_call_unless_cancelled("resume", [&](const sluice_outcome_writer* failure) {
+  Core& core = *core_;
+  return core.simple_call_unless_cancelled("resume", [&](const sluice_outcome_writer* failure) {
     const sluice_call abi_call = InstanceCore::call_of(call);
-    return core_->source.resume(core_->source.self, &abi_call, failure);
+    return core.source.resume(core.source.self, &abi_call, failure);
   });
 }
 
 CallResult<void> SourceInstance::close(const CallOptions& call) {
-  return core_->simple_call("close", [&](const sluice_outcome_writer* failure) {
+  Core& core = *core_;
+  return core.simple_call("close", [&](const sluice_outcome_writer* failure) {
     const sluice_call abi_call = InstanceCore::call_of(call);
-    return core_->source.close(core_->source.self, &abi_call, failure);
+    return core.source.close(core.source.self, &abi_call, failure);
   });
 }
 

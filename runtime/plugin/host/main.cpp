@@ -21,7 +21,7 @@ namespace {
 
 constexpr int kUsageExit = 64;
 constexpr rlim_t kCpuSecondsMax = 30;
-constexpr rlim_t kAddressSpaceMax = 8ULL << 30;
+constexpr rlim_t kMemoryBytesMax = 4ULL << 30;
 constexpr rlim_t kFileBytesMax = 1u << 20;
 
 void limit(__rlimit_resource_t resource, rlim_t value) {
@@ -35,8 +35,8 @@ void limit_this_process() {
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_CPU, kCpuSecondsMax);
   limit(RLIMIT_FSIZE, kFileBytesMax);
-  // Sanitizers reserve terabytes of addresses.
-  if (std::string_view(SLUICE_ABI_SANITIZER_TAG).empty()) limit(RLIMIT_AS, kAddressSpaceMax);
+  // Writable memory, not addresses: some runtimes reserve terabytes of those. Sanitizers map their shadow writable.
+  if (std::string_view(SLUICE_ABI_SANITIZER_TAG).empty()) limit(RLIMIT_DATA, kMemoryBytesMax);
 }
 
 bool write_all(int fd, std::string_view text) {
