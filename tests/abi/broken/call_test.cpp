@@ -230,4 +230,15 @@ TEST_F(MisbehavingPlugin, RebuiltFileIsAnotherPluginAndTheSameContentsAreLoadedO
   EXPECT_EQ(first->description().version, "1.0.0");
 }
 
+TEST_F(MisbehavingPlugin, SeveralConnectorsThatStartAtOnceShareOneLibrary) {
+  install("healthy");
+  std::array<std::shared_ptr<LoadedPlugin>, 4> plugins;
+  {
+    std::vector<std::jthread> starting;
+    for (auto& plugin : plugins) starting.emplace_back([&] { plugin = catalog_->load("healthy").value_or(nullptr); });
+  }
+  ASSERT_NE(plugins[0], nullptr);
+  for (const auto& plugin : plugins) EXPECT_EQ(plugin, plugins[0]);
+}
+
 }  // namespace sluice::plugin
