@@ -6,6 +6,7 @@
 namespace sluice::plugin {
 
 LoadedPlugin::~LoadedPlugin() {
+  if (opened_.entry == nullptr) return;
   try {
     opened_.entry->deinit();
   } catch (...) {

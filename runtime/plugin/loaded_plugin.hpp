@@ -14,6 +14,9 @@ namespace sluice::plugin {
 class LoadedPlugin {
  public:
   explicit LoadedPlugin(OpenedPlugin opened) : opened_(std::move(opened)) {}
+  // A factory that is part of this program, which outlives everything: nothing to deinitialise.
+  LoadedPlugin(PluginDescription description, const sluice_connector_factory& factory)
+      : opened_{.description = std::move(description), .entry = nullptr, .factory = &factory} {}
   LoadedPlugin(const LoadedPlugin&) = delete;
   LoadedPlugin& operator=(const LoadedPlugin&) = delete;
   ~LoadedPlugin();
