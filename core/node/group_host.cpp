@@ -121,9 +121,10 @@ void GroupHost::fence(const Error& error) {
                 .with("directory", log_->options().directory)
                 .with("cause", std::string(error.code()));
   for (const auto& [key, value] : error.context()) fenced_->with(key, value);
+  // The process first: whoever hears of the failure may look for its cause there.
+  machine_.on_fenced(*fenced_);
   std::deque<InFlight> dropped = std::exchange(in_flight_, {});
   for (InFlight& item : dropped) item.done(fail(*fenced_));
-  machine_.on_fenced(*fenced_);
   if (close_done_) finish_close(fail(*fenced_));
 }
 

@@ -17,6 +17,8 @@ namespace {
 constexpr std::size_t kBootThreadsMax = 8;
 constexpr GroupDirectory kCatalogDirectory{kMetadataGroup, Incarnation(0)};
 constexpr std::uint64_t kCatalogSegmentBytes = 16ULL << 20;
+constexpr std::uint64_t kHotBytesOfTopic = 64ULL << 20;  // newest entries kept in memory, over all partitions of a topic
+constexpr std::uint64_t kHotBytesMin = 64ULL << 10;      // … but at least this per partition
 
 struct BootItem {
   const metadata::Topic* topic;
@@ -61,6 +63,7 @@ log::LogOptions Node::Impl::log_options(const metadata::Topic& topic, GroupId gr
   out.group = group;
   out.incarnation = topic.incarnation;
   out.segment_bytes = topic.options.segment_bytes;
+  out.hot_bytes = std::clamp(kHotBytesOfTopic / topic.groups.size(), kHotBytesMin, log::kHotBytesDefault);
   return out;
 }
 

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/node/data_directory.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "core/node/errc.hpp"
+#include "core/storage/errc.hpp"
+#include "core/storage/posix_storage.hpp"
+#include "tests/unit/core/node/node_fixture.hpp"
+
+namespace sluice::node {
+namespace {
+
+class DataDirectoryTest : public ::testing::Test {
+ protected:
+  [[nodiscard]] Result<DataDirectory> open() { return DataDirectory::open(storage::posix_storage(), temporary_ / "data", random_); }
+  void write(const std::string& name, const std::string& text) { std::ofstream(temporary_ / ("data/" + name)) << text; }
+
+  TemporaryDirectory temporary_;
+  SeededRandom random_{1};
+};
+
+TEST_F(DataDirectoryTest, KeepsItsClusterIdFromTheFirstStartOn) {
+  U128 cluster;
+  {
+    auto directory = open();
+    ASSERT_TRUE(directory.has_value()) << directory.error().to_string();
+    EXPECT_TRUE(directory->is_new());
+    ASSERT_TRUE(directory->finish_format());
+    EXPECT_FALSE(directory->is_new());
+    cluster = directory->cluster_id();
+  }
+  const auto again = open();
+  ASSERT_TRUE(again.has_value()) << again.error().to_string();
+  EXPECT_FALSE(again->is_new());
+  EXPECT_EQ(again->cluster_id(), cluster);
+}
+
+TEST_F(DataDirectoryTest, AnInterruptedFirstStartIsRepeated) {
+  {
+    const auto directory = open();
+    ASSERT_TRUE(directory.has_value());
+    std::filesystem::create_directory(directory->group_path({kMetadataGroup, Incarnation(0)}));
+    write("format.staging", "for");
+  }
+  const auto again = open();
+  ASSERT_TRUE(again.has_value()) << again.error().to_string();
+  EXPECT_TRUE(again->is_new());
+}
+
+TEST_F(DataDirectoryTest, ASecondOpenIsRefusedNamingTheHolder) {
+  const auto first = open();
+  ASSERT_TRUE(first.has_value());
+  const auto second = open();
+  ASSERT_FALSE(second.has_value());
+  EXPECT_TRUE(second.error().is(storage::Errc::kLocked));
+  EXPECT_NE(second.error().message().find(std::to_string(::getpid())), std::string::npos) << second.error().message();
+}
+
+TEST_F(DataDirectoryTest, ANewerFormatIsRefusedNamingBothNumbers) {
+  std::filesystem::create_directory(temporary_ / "data");
+  write("format", "format = 7\ncluster = 8d0c3a5be2f14f6d9b1e7a2c4d5f6071\n");
+  const auto refused = open();
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_TRUE(refused.error().is(Errc::kNewerFormat));
+  EXPECT_NE(refused.error().message().find("version 7"), std::string::npos);
+  EXPECT_NE(refused.error().message().find("up to 1"), std::string::npos);
+}
+
+TEST_F(DataDirectoryTest, ADamagedFormatFileIsRefused) {
+  std::filesystem::create_directory(temporary_ / "data");
+  for (const char* text :
+       {"", "format = \n", "format = 0\ncluster = 8d0c3a5be2f14f6d9b1e7a2c4d5f6071\n", "format = 1\n", "format = 1\ncluster = xyz\n"}) {
+    write("format", text);
+    const auto refused = open();
+    ASSERT_FALSE(refused.has_value()) << text;
+    EXPECT_TRUE(refused.error().is(Errc::kDamagedDirectory)) << refused.error().to_string();
+  }
+}
+
+TEST_F(DataDirectoryTest, ADirectoryWithForeignFilesIsLeftAlone) {
+  std::filesystem::create_directory(temporary_ / "data");
+  write("thesis.txt", "text");
+  const auto refused = open();
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_TRUE(refused.error().is(Errc::kForeignDirectory));
+  EXPECT_NE(refused.error().message().find("thesis.txt"), std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(temporary_ / "data/groups"));
+}
+
+TEST_F(DataDirectoryTest, PartitionsWithoutAFormatFileAreNotFormattedOver) {
+  std::filesystem::create_directories(temporary_ / "data/groups/3-9");
+  const auto refused = open();
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_TRUE(refused.error().is(Errc::kDamagedDirectory));
+}
+
+TEST_F(DataDirectoryTest, TrashTakesAGroupsFilesAway) {
+  const auto directory = open();
+  ASSERT_TRUE(directory.has_value());
+  const GroupDirectory group{GroupId(3), Incarnation(9)};
+  std::filesystem::create_directory(directory->group_path(group));
+  std::filesystem::create_directory(temporary_ / "data/groups/not-a-group");
+  write("groups/3-9/00000000000000000001.log", "x");
+  EXPECT_EQ(*directory->list_groups(), std::vector{group});
+  ASSERT_TRUE(directory->move_to_trash(group));
+  EXPECT_TRUE(directory->list_groups()->empty());
+  EXPECT_TRUE(std::filesystem::exists(temporary_ / "data/trash/3-9"));
+  const auto emptied = directory->empty_trash();
+  ASSERT_TRUE(emptied.has_value()) << emptied.error().to_string();
+  EXPECT_TRUE(std::filesystem::is_empty(temporary_ / "data/trash"));
+}
+
+TEST(GroupDirectory, ParsesOnlyItsOwnSpelling) {
+  EXPECT_EQ(parse_group_directory("12-345"), (GroupDirectory{GroupId(12), Incarnation(345)}));
+  for (const char* name : {"", "12", "12-", "-1", "012-3", "1-2-3", "1-2x", "+1-2", "99999999999999999999-1"}) {
+    EXPECT_FALSE(parse_group_directory(name).has_value()) << name;
+  }
+}
+
+}  // namespace
+}  // namespace sluice::node

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// A place for a node's files, and a file system that can be made to hang or fail.
+#pragma once
+
+#include <stdlib.h>
+
+#include <atomic>
+#include <cerrno>
+#include <condition_variable>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "core/base/error.hpp"
+#include "core/storage/posix_storage.hpp"
+
+namespace sluice::node {
+
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "sluice-test-XXXXXX").string();
+    path_ = ::mkdtemp(pattern.data());
+  }
+  ~TemporaryDirectory() { std::filesystem::remove_all(path_); }
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+
+  [[nodiscard]] std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+// The operating system's files, until syncs are told to wait or to fail.
+class TroubledStorage final : public storage::Storage {
+ public:
+  void hold_syncs() {
+    const std::lock_guard lock(mutex_);
+    holding_ = true;
+  }
+  void release_syncs() {
+    {
+      const std::lock_guard lock(mutex_);
+      holding_ = false;
+    }
+    released_.notify_all();
+  }
+  void fail_syncs() { failing_ = true; }
+
+  Result<storage::FilePtr> open(const std::string& path, storage::OpenMode mode) override {
+    auto file = real_.open(path, mode);
+    if (!file) return file;
+    return std::make_shared<TroubledFile>(*this, *std::move(file));
+  }
+  Result<void> rename(const std::string& from, const std::string& to) override { return real_.rename(from, to); }
+  Result<void> remove(const std::string& path) override { return real_.remove(path); }
+  Result<std::vector<std::string>> list(const std::string& directory) override { return real_.list(directory); }
+  Result<void> make_directories(const std::string& directory) override { return real_.make_directories(directory); }
+  Result<void> sync_directory(const std::string& directory) override { return real_.sync_directory(directory); }
+
+ private:
+  class TroubledFile final : public storage::File {
+   public:
+    TroubledFile(TroubledStorage& owner, storage::FilePtr file) : owner_(owner), file_(std::move(file)) {}
+    const std::string& path() const override { return file_->path(); }
+    using File::write;
+    Result<void> write(std::uint64_t position, std::span<const Bytes> parts) override { return file_->write(position, parts); }
+    Result<std::size_t> read(std::uint64_t position, MutableBytes out) override { return file_->read(position, out); }
+    Result<void> sync() override {
+      owner_.wait_until_released();
+      if (owner_.failing_) return fail(errno_error(EIO, "cannot sync '" + path() + "'"));
+      return file_->sync();
+    }
+    Result<void> truncate(std::uint64_t size) override { return file_->truncate(size); }
+    Result<std::uint64_t> size() override { return file_->size(); }
+
+   private:
+    TroubledStorage& owner_;
+    storage::FilePtr file_;
+  };
+
+  void wait_until_released() {
+    std::unique_lock lock(mutex_);
+    released_.wait(lock, [this] { return !holding_; });
+  }
+
+  storage::Storage& real_ = storage::posix_storage();
+  std::mutex mutex_;
+  std::condition_variable released_;
+  bool holding_ = false;
+  std::atomic<bool> failing_{false};
+};
+
+}  // namespace sluice::node
