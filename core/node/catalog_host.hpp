@@ -27,6 +27,8 @@ class CatalogHost final : public StateMachine {
   // once for each answer that created or deleted a topic.
   void propose(const metadata::Command& command, Done done);
   void reconciled();
+  // No checkpoint in this run: a directory of the catalog could not be made.
+  void hold_checkpoints() { ++unreconciled_; }
   void request_checkpoint() { group_.request_checkpoint(); }
   void close(std::move_only_function<void(Result<void>)> done) { group_.close(std::move(done)); }
 

@@ -44,7 +44,7 @@ std::optional<std::string_view> format_value(std::string_view text, std::string_
 Result<void> remove_tree(storage::Storage& storage, const std::string& path) {
   SLUICE_TRY(const auto names, storage.list(path));
   for (const std::string& name : names) SLUICE_CHECK(storage.remove(fmt::format("{}/{}", path, name)));
-  return storage.remove(path);
+  return storage.remove_directory(path);
 }
 
 }  // namespace

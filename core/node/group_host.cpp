@@ -27,7 +27,10 @@ GroupHost::GroupHost(std::unique_ptr<log::EntryLog> log, StateMachine& machine, 
 
 GroupHost::~GroupHost() {
   closing_ = true;
+  auto close_done = std::exchange(close_done_, {});
   log_.reset();
+  for (InFlight& item : in_flight_) item.done(stopped_error());
+  if (close_done) close_done(stopped_error());
 }
 
 void GroupHost::propose(entry::EntryDraft draft, bool must_sync, ProposeDone done) {
@@ -142,7 +145,7 @@ void GroupHost::maybe_finish_close() {
     checkpointing_ = true;
     log_->write_checkpoint(commit_, machine_.encode_checkpoint(), [this](Result<void> outcome) {
       checkpointing_ = false;
-      if (log_->fenced()) return fence(outcome.error());
+      if (!outcome && log_->fenced()) return fence(outcome.error());
       finish_close(std::move(outcome));
     });
     return;

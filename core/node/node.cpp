@@ -169,7 +169,10 @@ void Node::propose(const metadata::Command& command, Completion<void> done) {
     if (!impl_->closing) {
       impl_->shard_of(kMetadataGroup).post([impl = impl_.get(), command, done = std::move(done)]() mutable {
         impl->catalog->propose(command, [impl, done = std::move(done)](Result<metadata::Change> outcome) mutable {
-          if (!outcome) return done(fail(std::move(outcome).error()));
+          if (!outcome) {
+            return impl->when_reconciled(
+                [error = std::move(outcome).error(), done = std::move(done)]() mutable { done(fail(std::move(error))); });
+          }
           if (!outcome->created && !outcome->deleted) return done({});
           impl->reconcile({*std::move(outcome), std::move(done)});
         });
@@ -185,7 +188,7 @@ void Node::inspect_catalog(Completion<const metadata::Catalog*> done) {
     const std::shared_lock lock(impl_->groups_mutex);
     if (!impl_->closing) {
       impl_->shard_of(kMetadataGroup).post([impl = impl_.get(), done = std::move(done)]() mutable {
-        impl->when_reconciled(std::move(done));
+        impl->when_reconciled([impl, done = std::move(done)]() mutable { done(&impl->catalog->catalog()); });
       });
       return;
     }

@@ -49,7 +49,7 @@ struct PartitionRecovery {
 struct NodeRecovery {
   log::RecoveryReport catalog;
   std::vector<PartitionRecovery> partitions;     // by topic and index
-  std::vector<std::string> unknown_directories;  // the catalog has never heard of them; they were left alone
+  std::vector<std::string> unknown_directories;  // the catalog has never heard of them, or they cannot be moved away; they were left alone
 };
 
 // The streaming core of one process: the data directory, the shards and every group on them. Calls are thread-safe and do not block,

@@ -59,8 +59,8 @@ class Node::Impl {
     Completion<void> done;
   };
   void reconcile(Reconciliation next);
-  // Answers once the partitions are in step with the catalog, so that nobody learns of a topic whose partitions are not there yet.
-  void when_reconciled(Completion<const metadata::Catalog*> done);
+  // Runs the task once every change so far is carried out: whoever hears of a topic finds its partitions.
+  void when_reconciled(Shard::Task task);
 
   [[nodiscard]] Shard& shard_of(GroupId group) { return *shards[group.value() % shards.size()]; }
   // What callers of a partition that could not be opened get: it names the partition, the directory and the cause.
@@ -100,7 +100,7 @@ class Node::Impl {
   Op catalog_checkpoint_op_;
   std::deque<Reconciliation> reconciliations_;  // bounded by the catalog commands in flight; of shard 0's thread
   bool reconciling_ = false;
-  std::vector<Completion<const metadata::Catalog*>> inspections_;  // wait for the reconciliations; bounded by the clients' threads
+  std::vector<Shard::Task> waiting_;  // for the end of that; one per blocked caller
   std::mutex trash_mutex_;
 };
 

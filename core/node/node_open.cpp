@@ -24,7 +24,8 @@ struct BootItem {
   const metadata::Topic* topic;
   std::size_t index;  // of the partition
   SlotPtr slot;
-  bool lost = false;
+  bool is_new = false;  // its directory is to be made
+  bool lost = false;    // its directory was there once
   std::optional<Result<OpenedPartition>> opened{};
 };
 
@@ -87,7 +88,6 @@ Result<void> Node::Impl::boot() {
   SLUICE_CHECK(boot_catalog());
   SLUICE_CHECK(boot_partitions(catalog_checkpoint_op_));
   for (auto& shard : shards) shard->start();
-  // Every partition of the catalog has its directory now, and the checkpoint may say so.
   shard_of(kMetadataGroup).post([this] { catalog->request_checkpoint(); });
   io_threads->run([this] { empty_trash(); });
   return {};
@@ -126,15 +126,13 @@ Result<void> Node::Impl::boot_partitions(Op witnessed) {
   for (const auto& [name, topic] : catalog->catalog().topics()) {
     for (std::size_t i = 0; i < topic.groups.size(); ++i) {
       const bool is_there = present.erase({topic.groups[i], topic.incarnation}) != 0;
-      items.push_back({&topic, i, make_slot(topic, i), !is_there && topic.incarnation.value() <= witnessed.value()});
+      const bool was_made = topic.incarnation.value() <= witnessed.value();
+      items.push_back({&topic, i, make_slot(topic, i), !is_there && !was_made, !is_there && was_made});
     }
   }
   for (const GroupDirectory left : present) {
-    if (left.incarnation.value() <= catalog->catalog().applied().value()) {
-      SLUICE_CHECK(directory.move_to_trash(left));
-    } else {
-      recovery.unknown_directories.push_back(directory.group_path(left));
-    }
+    const bool forgotten = left.incarnation.value() <= catalog->catalog().applied().value();
+    if (!forgotten || !directory.move_to_trash(left)) recovery.unknown_directories.push_back(directory.group_path(left));
   }
   open_items(items, [this](BootItem& item) {
     if (item.lost) {
@@ -156,6 +154,7 @@ Result<void> Node::Impl::boot_partitions(Op witnessed) {
     } else {
       item.slot->refused = refusal(*item.slot, opened.error());
       found.refused = std::move(opened).error();
+      if (item.is_new) catalog->hold_checkpoints();
     }
     groups.emplace(item.slot->directory.group, item.slot);
     recovery.partitions.push_back(std::move(found));

@@ -33,18 +33,15 @@ void Node::Impl::reconcile(Reconciliation next) {
   if (!reconciling_) run_reconciliations();
 }
 
-void Node::Impl::when_reconciled(Completion<const metadata::Catalog*> done) {
-  if (reconciling_) {
-    inspections_.push_back(std::move(done));
-  } else {
-    done(&catalog->catalog());
-  }
+void Node::Impl::when_reconciled(Shard::Task task) {
+  if (!reconciling_) return task();
+  waiting_.push_back(std::move(task));
 }
 
 void Node::Impl::run_reconciliations() {
   reconciling_ = !reconciliations_.empty();
   if (!reconciling_) {
-    for (auto& inspection : std::exchange(inspections_, {})) inspection(&catalog->catalog());
+    for (Shard::Task& task : std::exchange(waiting_, {})) task();
     return;
   }
   const metadata::Change& change = reconciliations_.front().change;

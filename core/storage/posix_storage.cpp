@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdio>
 
 #include <fmt/format.h>
 
@@ -141,7 +140,7 @@ class PosixStorage final : public Storage {
   }
 
   Result<void> remove(const std::string& path) override {
-    if (std::remove(path.c_str()) != 0) return io_failure("remove", path);
+    if (::unlink(path.c_str()) != 0) return io_failure("remove", path);
     return {};
   }
 

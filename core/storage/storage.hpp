@@ -48,7 +48,6 @@ class Storage {
 
   [[nodiscard]] virtual Result<FilePtr> open(const std::string& path, OpenMode mode) = 0;
   [[nodiscard]] virtual Result<void> rename(const std::string& from, const std::string& to) = 0;
-  // A file or an empty directory.
   [[nodiscard]] virtual Result<void> remove(const std::string& path) = 0;
   // An empty one.
   [[nodiscard]] virtual Result<void> remove_directory(const std::string& directory) = 0;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <thread>
+
 #include "tests/unit/core/client/client_fixture.hpp"
 
 namespace sluice::client {
@@ -52,6 +54,20 @@ TEST_F(ClientTopicsTest, ADeletedTopicIsGoneAndANewOneOfItsNameStartsEmpty) {
   restart();
   EXPECT_TRUE(client_->read(old.partitions.front().ref, {}).error().is(Errc::kPartitionNotFound));
   EXPECT_TRUE(read_all(renewed.partitions.front().ref).empty());
+}
+
+// Whoever loses the race to create a topic may use it as soon as he hears so.
+TEST_F(ClientTopicsTest, ATopicThatExistsHasItsPartitionsForEverybody) {
+  std::vector<std::jthread> racers;
+  for (int i = 0; i < 4; ++i) {
+    racers.emplace_back([&] {
+      const auto made = client_->create_topic({"s", "raced"}, {.partitions = 8});
+      if (!made) EXPECT_TRUE(made.error().is(Errc::kTopicExists));
+      const auto described = client_->describe_topic({"s", "raced"});
+      ASSERT_TRUE(described.has_value());
+      for (const PartitionInfo& partition : described->partitions) EXPECT_FALSE(partition.refused.has_value());
+    });
+  }
 }
 
 TEST_F(ClientTopicsTest, PausedConnectorsSurviveARestart) {

@@ -56,6 +56,7 @@ class TroubledStorage final : public storage::Storage {
   }
   Result<void> rename(const std::string& from, const std::string& to) override { return real_.rename(from, to); }
   Result<void> remove(const std::string& path) override { return real_.remove(path); }
+  Result<void> remove_directory(const std::string& directory) override { return real_.remove_directory(directory); }
   Result<std::vector<std::string>> list(const std::string& directory) override { return real_.list(directory); }
   Result<void> make_directories(const std::string& directory) override { return real_.make_directories(directory); }
   Result<void> sync_directory(const std::string& directory) override { return real_.sync_directory(directory); }
