@@ -13,7 +13,7 @@ PURE = ("core_entry", "core_metadata", "core_partition")
 # What a pure folder may ask of the world, as patterns over demangled names. Clocks, files, threads and randomness are not among them.
 ALLOWED = [
     r"operator (new|delete)", r"mem(cpy|move|set|cmp|chr)$", r"str(len|cmp)$", r"__(cxa|gxx_personality|stack_chk|dso_handle)", r"_Unwind_Resume$",
-    r"__(asan|ubsan|tsan|lsan|sanitizer)_", r"(vtable|typeinfo)( name)? for ", r"_GLOBAL_OFFSET_TABLE_$", r"__odr_asan_gen_", r"__(bcmp|assert_fail)$", r"bcmp$",
+    r"__(asan|ubsan|tsan|lsan|sanitizer)_", r"__(start|stop)_asan_globals$", r"(vtable|typeinfo)( name)? for ", r"_GLOBAL_OFFSET_TABLE_$", r"__odr_asan_gen_", r"__(bcmp|assert_fail)$", r"bcmp$",
     r"std::(__cxx11::basic_string|__throw_|terminate|exception|bad_alloc|length_error|logic_error|runtime_error|out_of_range|bad_expected|__detail::|_Rb_tree_|"
     r"_Hash_bytes|__once_|nothrow|bad_function_call|bad_optional_access|bad_variant_access|get_terminate)",
     r"std::_(Rb_tree_|Hash_bytes|_throw)", r"std::__(throw_|detail::)", r"non-virtual thunk", r"fmt::v\d+::", r"sluice::(assertion_failed|Error|error_info|errno_error|to_hex|"
