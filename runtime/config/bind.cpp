@@ -8,7 +8,6 @@
 #include <sluice/duration.hpp>
 #include <sluice/size.hpp>
 
-#include "core/base/assert.hpp"
 #include "runtime/base/time_format.hpp"
 #include "runtime/config/schemas.hpp"
 #include "runtime/config/validate.hpp"

@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <map>
 #include <tuple>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "runtime/base/text.hpp"
 #include "runtime/config/suggest.hpp"
 #include "runtime/config/validate.hpp"
 
@@ -98,6 +100,7 @@ class VariableOverlay {
 
   void set(Tree& tree, const Schema& schema) {
     if (is_leaf(schema)) {
+      if (!is_utf8(variable_.value)) return report(fmt::format("the value for `{}` is not UTF-8", path_));
       tree = typed_from_text(schema, variable_.value, origin_);
       return;
     }
@@ -105,6 +108,7 @@ class VariableOverlay {
     add_flat_names(schema, spelled_until(variable_.segments.size()), names);
     const std::string_view what = schema.kind == Kind::kArray ? "an array: set its items, as in" : "a table: set its keys, as in";
     const std::string example = schema.kind == Kind::kMap ? names.at(0) + "__NAME" : names.at(0);
+    if (path_.empty()) return report(fmt::format("names a connector and no key of it; a variable is, for example, {}", example));
     report(fmt::format("`{}` is {} {}", path_, what, example));
   }
 
@@ -182,16 +186,25 @@ class VariableOverlay {
     const std::string message = fmt::format("unknown key `{}`{}", lower(variable_.segments[at]), where);
     std::vector<std::string> names;
     for (const Schema& member : schema.members) names.push_back(upper(member.name));
-    // First the one wrong segment with the rest as it is, then all that follows at once: an underscore too many or too few moves borders.
+    // Either one wrong segment with the rest as it is, or all that follows at once: an underscore too many or too few moves borders.
+    const std::vector<std::string> rest(variable_.segments.begin() + static_cast<std::ptrdiff_t>(at), variable_.segments.end());
+    const std::string rest_text = fmt::format("{}", fmt::join(rest, kSeparator));
+    std::vector<std::string> flat;
+    add_flat_names(schema, "", flat);
     std::vector<std::string> candidates = nearest(variable_.segments[at], names);
+    const std::vector<std::string> flat_candidates = nearest(rest_text, flat);
+    const auto distance = [](std::string_view word, const std::vector<std::string>& found) {
+      return found.empty() ? std::numeric_limits<std::size_t>::max() : edit_distance(word, found.front());
+    };
+    const std::size_t segment_distance = distance(variable_.segments[at], candidates);
+    const std::size_t flat_distance = distance(rest_text, flat_candidates);
+    if (flat_distance < segment_distance) candidates.clear();
     for (std::string& candidate : candidates) {
       for (std::size_t i = at + 1; i < variable_.segments.size(); ++i) candidate.append(kSeparator).append(upper(variable_.segments[i]));
     }
-    if (candidates.empty()) {
-      std::vector<std::string> flat;
-      add_flat_names(schema, "", flat);
-      const std::vector<std::string> rest(variable_.segments.begin() + static_cast<std::ptrdiff_t>(at), variable_.segments.end());
-      candidates = nearest(fmt::format("{}", fmt::join(rest, kSeparator)), flat);
+    for (const std::string& candidate : flat_candidates) {
+      const bool is_new = std::ranges::find(candidates, candidate) == candidates.end();
+      if (flat_distance <= segment_distance && is_new) candidates.push_back(candidate);
     }
     if (candidates.empty()) {
       return message + (names.empty() ? "; no keys are known here"

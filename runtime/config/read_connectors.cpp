@@ -142,6 +142,7 @@ class ConnectorReader {
       (names_plugin_config ? for_plugin : own).push_back(variable);
     }
     Tree& tree = *reading_.tree;
+    refuse_foreign_key(tree, own);
     overlay(tree, connector_schema(), own, 2, reading_.findings);
     resolve_plugin_path(tree);
     const std::optional<PluginConnector> plugin = find_plugin(tree);
@@ -176,6 +177,23 @@ class ConnectorReader {
       reading_.config->secrets = secrets_.values;
     }
     warn_of_literals(reading_.file, secrets_.literals, reading_.findings);
+  }
+
+  // The key says which variables belong to this file, so it can come from nowhere else.
+  void refuse_foreign_key(Tree& tree, std::vector<EnvironmentVariable>& variables) {
+    const auto names_key = [](const EnvironmentVariable& variable) {
+      return variable.segments.size() == 3 && equals_ignoring_case(variable.segments[2], "key");
+    };
+    for (const EnvironmentVariable& variable : variables) {
+      Origin origin;
+      origin.variable = variable.name;
+      if (names_key(variable)) reading_.findings.push_back(error_at(origin, "the key of a connector can be changed only in its file"));
+    }
+    std::erase_if(variables, names_key);
+    const Tree* key = tree.find("key");
+    const std::string* text = key == nullptr ? nullptr : key->get<std::string>();
+    if (text == nullptr || text->find("${") == std::string::npos) return;
+    reading_.findings.push_back(error_at(key->origin, "`key` must stand in the file as it is; it cannot be a reference"));
   }
 
   // A relative path of a plugin is relative to the connector file, wherever the daemon was started.

@@ -11,7 +11,7 @@ constexpr std::size_t kSuggestionsMax = 3;
 // Longer words are not compared: nobody mistypes them, and the cost is quadratic.
 constexpr std::size_t kWordBytesMax = 256;
 
-char lower(char c) {
+char lower_letter(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
@@ -26,9 +26,10 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   for (std::size_t i = 1; i <= a.size(); ++i) {
     current[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const bool same = lower(a[i - 1]) == lower(b[j - 1]);
+      const bool same = lower_letter(a[i - 1]) == lower_letter(b[j - 1]);
       current[j] = std::min({previous[j] + 1, current[j - 1] + 1, previous[j - 1] + (same ? 0 : 1)});
-      const bool swapped = i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) && lower(a[i - 2]) == lower(b[j - 1]);
+      const bool swapped =
+          i > 1 && j > 1 && lower_letter(a[i - 1]) == lower_letter(b[j - 2]) && lower_letter(a[i - 2]) == lower_letter(b[j - 1]);
       if (swapped) current[j] = std::min(current[j], before[j - 2] + 1);
     }
     std::swap(before, previous);

@@ -84,6 +84,15 @@ TEST_F(EnvironmentOverlay, SaysWhichVariableIsWrong) {
             "environment variable SLUICE__CONNECTORS__OTU__ENABLED: error: there is no connector `otu`; did you mean `out`?\n");
 }
 
+TEST_F(EnvironmentOverlay, CannotRenameAConnector) {
+  EXPECT_EQ(world_.findings({{"SLUICE__CONNECTORS__OUT__KEY", "other"}}),
+            "environment variable SLUICE__CONNECTORS__OUT__KEY: error: the key of a connector can be changed only in its file\n");
+  EXPECT_THAT(world_.findings({{"SLUICE__CONNECTORS__OUT", "x"}}), HasSubstr("names a connector and no key of it"));
+  EXPECT_THAT(world_.findings({{"SLUICE__DATA_DIR", "\xFF"}}), HasSubstr("the value for `data_dir` is not UTF-8"));
+  world_.write("connectors.d/out.toml", "key = \"${env:KEY}\"\n");
+  EXPECT_THAT(world_.findings({{"KEY", "out"}}), HasSubstr("out.toml:1:7: error: `key` must stand in the file as it is"));
+}
+
 TEST_F(EnvironmentOverlay, RefusesToChooseBetweenTwo) {
   EXPECT_THAT(world_.findings({{"SLUICE__SHARDS", "1"}, {"SLUICE__shards", "2"}}),
               AllOf(HasSubstr("environment variable SLUICE__shards: error: ambiguous: SLUICE__SHARDS sets the same key")));
