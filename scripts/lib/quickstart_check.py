@@ -31,7 +31,7 @@ def main():
         parser.add_argument("--" + name, required=True)
     arguments = parser.parse_args()
     with open(arguments.snapshot, "rb") as file:
-        lines = file.read().split(b"\n")[:-1]
+        lines = [line.removesuffix(b"\r") for line in file.read().split(b"\n")[:-1]]  # file_source takes both line ends
 
     deadline, shown = time.monotonic() + WAIT_S, -1
     while True:
