@@ -119,9 +119,9 @@ def audit(daemon):
             raise AssertionError(f"audit of {key}: {wrong}")
 
 
-def in_flight(daemon, writer):
-    """Lines that were written but are not in the output yet."""
-    return writer.total() - sum(1 for _ in delivered_lines(daemon.root))
+def in_flight(daemon, writer, receiver):
+    """Lines that were written but are not yet at one of the two sinks."""
+    return writer.total() - min(len(delivered_lines(daemon.root)), len(receiver.seen))
 
 
 def crash_points(root):
@@ -170,7 +170,7 @@ class Loop:
             time.sleep(self.random.uniform(0.0, 0.5))
             self.daemon.kill()
             self.receiver.next_era()
-            pending = in_flight(self.daemon, self.writer)
+            pending = in_flight(self.daemon, self.writer, self.receiver)
             self.found_in_flight += pending > 0
             if number % 10 == 9:
                 print(f"kill {number + 1}: {self.writer.total()} lines written, {pending} in flight", flush=True)
@@ -237,7 +237,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", default="build/release")
     parser.add_argument("--kills", type=int, default=100)
-    parser.add_argument("--rate", type=int, default=250, help="lines per second")
+    parser.add_argument("--rate", type=int, default=400, help="lines per second")
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--keep", action="store_true", help="keep the directory")
     arguments = parser.parse_args()
