@@ -23,6 +23,7 @@ from world import Daemon, LineWriter, Receiver, wait_for
 
 CONNECTORS = ("lines_in", "file_out", "http_out")
 BATCH_RECORDS = 25
+STOP_POINT = "mid-checkpoint"  # reached for certain when the daemon stops: it is asked to
 IN_FLIGHT_SHARE_MIN = 0.6  # of the random kills, how many must have found records in flight
 
 
@@ -139,7 +140,7 @@ def crash_points(root):
     yield "sync of the sink", [*paths(glob.glob(os.path.join(out, "*"))), "-e", "inject=fdatasync,fsync:signal=KILL:when={n}"], (1, 4)
     yield "mid-sidecar", [*paths(sidecar_paths(out)), "-e", f"inject={renames}:signal=KILL:when={{n}}"], (1, 2, 6)
     yield "mid-roll", [*paths(groups), "-e", "inject=fsync,fdatasync:signal=KILL:when={n}"], (1, 2, 3)
-    yield "mid-checkpoint", [*paths(checkpoint_paths(groups)), "-e", f"inject={renames}:signal=KILL:when={{n}}"], (1, 2)
+    yield STOP_POINT, [*paths(checkpoint_paths(groups)), "-e", f"inject={renames}:signal=KILL:when={{n}}"], (1, 2, 3)
 
 
 def sidecar_paths(out):
@@ -147,7 +148,7 @@ def sidecar_paths(out):
 
 
 def checkpoint_paths(groups):
-    return [os.path.join(g, name) for g in groups for name in ("checkpoint", "checkpoint.tmp")]
+    return [os.path.join(g, name) for g in groups for name in ("checkpoint", "checkpoint.staging")]
 
 
 class Loop:
@@ -188,6 +189,9 @@ class Loop:
             for n in numbers:
                 arguments = [a.format(n=n) for a in strace]
                 self.daemon.start(wrapper=["strace", "-f", "-qq", "-o", "/dev/null", *arguments], wait=False)
+                if name == STOP_POINT:
+                    wait_for(lambda: self.daemon.serving(CONNECTORS), 60, "running connectors")
+                    self.daemon.terminate_traced()
                 deadline = time.monotonic() + 8
                 while self.daemon.process.poll() is None and time.monotonic() < deadline:
                     time.sleep(0.01)

@@ -86,6 +86,11 @@ path = ["{self.build}/plugins"]
         wait_for(self.unlocked, 20, "end of the killed daemon")
         return status
 
+    def terminate_traced(self):
+        """SIGTERM to the daemon itself when it runs under strace: its lock file names it."""
+        with open(os.path.join(self.root, "data/LOCK"), encoding="utf-8") as file:
+            os.kill(int(file.read().split()[0]), signal.SIGTERM)
+
     def unlocked(self):
         """True if no process holds the data directory."""
         try:
