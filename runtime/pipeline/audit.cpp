@@ -2,9 +2,6 @@
 #include "runtime/pipeline/audit.hpp"
 
 #include <algorithm>
-#include <map>
-#include <set>
-#include <tuple>
 
 #include <fmt/format.h>
 
@@ -40,29 +37,6 @@ Result<std::pair<std::uint64_t, std::uint64_t>> scan(client::Client& client, cli
   return std::pair{records, gaps};
 }
 
-using PartitionKey = std::tuple<client::TopicName, PartitionIndex, Incarnation>;
-using BuriedOffsets = std::map<PartitionKey, std::set<Offset>>;
-
-// The offsets that became dead letters, by partition. Twice the same after a crash counts once.
-Result<BuriedOffsets> find_dead_letters(client::Client& client, const config::ConnectorConfig& config, bool& complete) {
-  BuriedOffsets found;
-  const auto topic = client.describe_topic(dead_letter_topic(config.key));
-  if (!topic && topic.error().is(client::Errc::kTopicNotFound)) return found;
-  if (!topic) return fail(topic.error());
-  const client::PartitionInfo& partition = topic->partitions.front();
-  if (partition.refused) return fail(*partition.refused);
-  complete = partition.first_offset == Offset(0);
-  SLUICE_TRY(const auto counts,
-             scan(client, partition.ref, partition.first_offset, partition.next_offset, [&](const client::LogRecord& record) {
-               const auto letter = decode_dead_letter(record.record);
-               if (!letter || !letter->reason.from_sink) return;
-               const Coordinates& at = letter->reason.source;
-               found[{at.topic, at.partition, at.incarnation}].insert(at.offset);
-             }));
-  (void)counts;
-  return found;
-}
-
 std::string judge(const AuditRow& row, bool dead_letters_complete) {
   const std::uint64_t covered = row.committed_next - row.start_offset;
   if (row.committed.sum() != covered) {
@@ -85,7 +59,7 @@ std::string judge(const AuditRow& row, bool dead_letters_complete) {
 }
 
 Result<AuditRow> audit_partition(client::Client& client, const config::ConnectorConfig& config, const client::TopicInfo& topic,
-                                 const client::PartitionInfo& partition, const BuriedOffsets& buried, bool complete) {
+                                 const client::PartitionInfo& partition, const DeadLetterOffsets& buried) {
   AuditRow row;
   row.topic = topic.name;
   row.partition = partition.index;
@@ -107,35 +81,52 @@ Result<AuditRow> audit_partition(client::Client& client, const config::Connector
   SLUICE_TRY(const auto counts, scan(client, partition.ref, from, row.committed_next, [](const client::LogRecord&) {}));
   row.log_records = counts.first;
   row.log_gaps = counts.second;
-  if (const auto found = buried.find({topic.name, partition.index, topic.incarnation}); found != buried.end()) {
+  if (const auto found = buried.by_partition.find({topic.name, partition.index, topic.incarnation}); found != buried.by_partition.end()) {
     const auto& offsets = found->second;
     row.dead_letters_found =
         static_cast<std::uint64_t>(std::distance(offsets.lower_bound(row.start_offset), offsets.lower_bound(row.committed_next)));
   }
-  row.finding = judge(row, complete);
+  row.finding = judge(row, buried.complete);
   row.consistent = row.finding.empty();
   return row;
 }
 
 }  // namespace
 
+Result<DeadLetterOffsets> find_dead_letters(client::Client& client, const std::string& connector) {
+  DeadLetterOffsets found;
+  const auto topic = client.describe_topic(dead_letter_topic(connector));
+  if (!topic && topic.error().is(client::Errc::kTopicNotFound)) return found;
+  if (!topic) return fail(topic.error());
+  const client::PartitionInfo& partition = topic->partitions.front();
+  if (partition.refused) return fail(*partition.refused);
+  found.complete = partition.first_offset == Offset(0);
+  const auto scanned = scan(client, partition.ref, partition.first_offset, partition.next_offset, [&](const client::LogRecord& record) {
+    const auto letter = decode_dead_letter(record.record);
+    if (!letter || !letter->reason.from_sink) return;
+    const Coordinates& at = letter->reason.source;
+    found.by_partition[{at.topic, at.partition, at.incarnation}].insert(at.offset);
+  });
+  if (!scanned) return fail(scanned.error());
+  return found;
+}
+
 Result<std::vector<AuditRow>> audit_sink(client::Client& client, const config::ConnectorConfig& config) {
-  bool complete = true;
   // Positions are read before the dead letters are: a letter is in the log before its offset is committed.
   std::vector<client::TopicInfo> topics;
   for (const config::StreamConfig& stream : config.streams) {
     SLUICE_TRY(auto topic, client.describe_topic(stream.name));
     topics.push_back(std::move(topic));
   }
-  SLUICE_TRY(auto buried, find_dead_letters(client, config, complete));
+  SLUICE_TRY(auto buried, find_dead_letters(client, config.key));
   std::vector<AuditRow> rows;
   for (const client::TopicInfo& topic : topics) {
     for (const client::PartitionInfo& partition : topic.partitions) {
-      SLUICE_TRY(auto row, audit_partition(client, config, topic, partition, buried, complete));
-      if (!row.consistent && complete && row.dead_letters_found < row.committed.dead_lettered) {
+      SLUICE_TRY(auto row, audit_partition(client, config, topic, partition, buried));
+      if (!row.consistent && buried.complete && row.dead_letters_found < row.committed.dead_lettered) {
         // Committed meanwhile; the letter is there by now, or it is missing indeed.
-        SLUICE_TRY(buried, find_dead_letters(client, config, complete));
-        SLUICE_TRY(row, audit_partition(client, config, topic, partition, buried, complete));
+        SLUICE_TRY(buried, find_dead_letters(client, config.key));
+        SLUICE_TRY(row, audit_partition(client, config, topic, partition, buried));
       }
       rows.push_back(std::move(row));
     }

@@ -3,7 +3,11 @@
 // while the connector runs.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <set>
+#include <string>
+#include <tuple>
 #include <vector>
 
 #include "core/base/result.hpp"
@@ -16,6 +20,14 @@ namespace sluice::pipeline {
 [[nodiscard]] Result<std::vector<AuditRow>> audit_sink(client::Client& client, const config::ConnectorConfig& config);
 // One row per output partition, and what the source's state says in the first.
 [[nodiscard]] Result<std::vector<AuditRow>> audit_source(client::Client& client, const config::ConnectorConfig& config);
+
+// The offsets of one connector's sink that became dead letters, by partition. Twice the same after a crash counts once.
+struct DeadLetterOffsets {
+  using Key = std::tuple<client::TopicName, PartitionIndex, Incarnation>;
+  std::map<Key, std::set<Offset>> by_partition;
+  bool complete = true;  // false: retention has removed some
+};
+[[nodiscard]] Result<DeadLetterOffsets> find_dead_letters(client::Client& client, const std::string& connector);
 
 // The state with the highest sequence of all partitions of the source's outputs.
 [[nodiscard]] Result<std::optional<client::SourceState>> newest_source_state(client::Client& client, const config::ConnectorConfig& config);

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "runtime/pipeline/audit.hpp"
 #include "runtime/pipeline/failure.hpp"
 #include "runtime/pipeline/sink_worker.hpp"
 #include "runtime/plugin/loaded_plugin.hpp"
@@ -171,12 +172,44 @@ std::optional<plugin::Outcome> SinkWorker::begin_assignment(const client::TopicI
   return std::nullopt;
 }
 
+// Whether the sink was given nothing of [resume_next, committed_next): offsets are committed there too that hold no record, expired, or
+// became dead letters, and a sink that was not written since does not know of them.
+Result<bool> SinkWorker::never_had_any(const plugin::Assignment& part, Offset resume_next) const {
+  std::optional<DeadLetterOffsets> buried;
+  for (Offset at = resume_next; at < part.committed_next;) {
+    const auto read = context_.client->read(part.ref, {.from = at});
+    if (!read && read.error().is(client::Errc::kOutOfRange)) {
+      SLUICE_TRY(const auto topic, context_.client->describe_topic(part.topic));
+      const Offset first = topic.partitions.at(part.partition.value()).first_offset;
+      if (first <= at) return fail(read.error());
+      at = first;
+      continue;
+    }
+    if (!read) return fail(read.error());
+    for (const client::LogRecord& record : read->records) {
+      if (record.offset >= part.committed_next) break;
+      if (!buried) {
+        SLUICE_TRY(buried, find_dead_letters(*context_.client, config().key));
+      }
+      const auto offsets = buried->by_partition.find({part.topic, part.partition, part.incarnation});
+      if (offsets == buried->by_partition.end() || !offsets->second.contains(record.offset)) return false;
+    }
+    if (read->next <= at)
+      return fail(sluice::Errc::kInternal, fmt::format("a read at offset {}, below a committed one, found nothing", at));
+    at = read->next;
+  }
+  return true;
+}
+
 std::optional<plugin::Outcome> SinkWorker::judge_position(const plugin::Assignment& part, Offset resume_next, Offset log_end) const {
   if (resume_next < part.committed_next) {
+    const auto harmless = never_had_any(part, resume_next);
+    if (!harmless) return to_outcome(harmless.error());
+    if (*harmless) return std::nullopt;
     return refusal(
         plugin::OutcomeClass::kFatal, "pipeline.position_went_back",
-        fmt::format("the sink has partition {} of {} up to offset {}, but up to {} was committed: {} records that it had are gone there",
-                    part.partition, client::to_string(part.topic), resume_next, part.committed_next, part.committed_next - resume_next),
+        fmt::format("the sink has partition {} of {} up to offset {}, but up to {} was committed: records that it had are gone there",
+                    part.partition, client::to_string(part.topic), resume_next, part.committed_next),
         "Put the sink's data back, or choose where to go on with `sluice connector seek`.");
   }
   if (resume_next > log_end) {
@@ -191,15 +224,26 @@ std::optional<plugin::Outcome> SinkWorker::judge_position(const plugin::Assignme
 std::optional<Ending> SinkWorker::assign() {
   std::vector<plugin::Assignment> parts;
   for (const Begun& begun : begun_) parts.push_back(begun.part);
-  return persist([&](std::uint32_t attempt) -> std::optional<plugin::Outcome> {
-    const auto resume_next = call([&] { return instance_->assign(parts, call_options(attempt)); });
-    if (!resume_next) return resume_next.error();
+  std::vector<Offset> resume_next;
+  auto ended = persist([&](std::uint32_t attempt) -> std::optional<plugin::Outcome> {
+    auto assigned = call([&] { return instance_->assign(parts, call_options(attempt)); });
+    if (!assigned) return assigned.error();
+    resume_next = *std::move(assigned);
+    return std::nullopt;
+  });
+  if (ended) return ended;
+  // Apart from the above: what is assigned must not be assigned again because the log could not be read.
+  ended = persist([&](std::uint32_t) -> std::optional<plugin::Outcome> {
     for (std::size_t i = 0; i < parts.size(); ++i) {
-      if (auto failure = judge_position(parts[i], (*resume_next)[i], begun_[i].log_end)) return failure;
-      add_slot(parts[i], begun_[i].position, (*resume_next)[i], begun_[i].log_end);
+      if (auto failure = judge_position(parts[i], resume_next[i], begun_[i].log_end)) return failure;
     }
     return std::nullopt;
   });
+  if (ended) return ended;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    add_slot(parts[i], begun_[i].position, std::max(resume_next[i], parts[i].committed_next), begun_[i].log_end);
+  }
+  return std::nullopt;
 }
 
 LaneOptions SinkWorker::lane_options() const {

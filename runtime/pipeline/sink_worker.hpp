@@ -44,6 +44,7 @@ class SinkWorker final : public Worker {
   [[nodiscard]] std::optional<Ending> begin_assignments();
   [[nodiscard]] std::optional<plugin::Outcome> begin_assignment(const client::TopicInfo& topic, const client::PartitionInfo& partition);
   [[nodiscard]] std::optional<Ending> assign();
+  [[nodiscard]] Result<bool> never_had_any(const plugin::Assignment& part, Offset resume_next) const;
   [[nodiscard]] std::optional<plugin::Outcome> judge_position(const plugin::Assignment& part, Offset resume_next, Offset log_end) const;
   void add_slot(const plugin::Assignment& part, const client::GroupPosition& position, Offset resume_next, Offset log_end);
   [[nodiscard]] LaneOptions lane_options() const;

@@ -268,6 +268,32 @@ TEST_F(SinkPipeline, ASinkThatIsBehindItsCommitsIsAnErrorNamingBoth) {
   EXPECT_NE(status().last_error->text.find("20"), std::string::npos);
 }
 
+TEST_F(SinkPipeline, ASinkMayBeBehindByWhatItWasNeverGiven) {
+  produce(0, 20);
+  backend_.sink_capabilities |= SLUICE_CAPABILITY_OWN_POSITIONS;
+  backend_.on_write = [](const sluice_batch& batch) {
+    WriteAnswer answer;
+    for (std::uint32_t i = 0; i < batch.record_count; ++i) {
+      if (batch.records[i].offset < 18) continue;
+      answer.failures.push_back({i, make_outcome(SLUICE_CLASS_PERMANENT, SLUICE_SCOPE_RECORD, "poison", 422)});
+      answer.accepted_next = batch.records[i].offset;
+      break;
+    }
+    return answer;
+  };
+  start({sink()});
+  ASSERT_TRUE(eventually([&] { return partition().committed_next == Offset(20); }));
+  // The last two became dead letters: the sink's own position knows nothing of them.
+  backend_.resume_at = [](const std::string& topic, std::uint32_t, std::uint64_t committed) {
+    return topic == "records" ? 18ULL : committed;
+  };
+  restart({sink()});
+  produce(20, 21);
+  ASSERT_TRUE(eventually([&] { return partition().committed_next == Offset(21); }));
+  EXPECT_EQ(partition().accounting, (client::Accounting{.delivered = 18, .dead_lettered = 3}));
+  expect_audit();
+}
+
 TEST_F(SinkPipeline, AnUnorderedSinkIsRefusedWhereOrderIsAskedFor) {
   backend_.sink_capabilities = 0;
   start({sink()});
