@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "core/base/random.hpp"
 #include "core/entry/batch.hpp"
 #include "core/partition/errc.hpp"
@@ -210,7 +212,9 @@ TEST(PartitionCheckpoint, CheckpointAndReplayEqualTheWholeHistory) {
       outcome = history.op(op);
       EXPECT_EQ(outcome.has_value(), expected);
     }
-    if (!outcome) EXPECT_NE(outcome.error().kind(), ErrorKind::kCorrupt) << outcome.error().to_string();
+    if (!outcome) {
+      EXPECT_NE(outcome.error().kind(), ErrorKind::kCorrupt) << outcome.error().to_string();
+    }
     outcomes.push_back(outcome.has_value());
   }
   EXPECT_GT(std::ranges::count(outcomes, true), 100);
