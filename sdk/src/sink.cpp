@@ -33,9 +33,9 @@ void WriteResult::fail(std::uint32_t index, const Outcome& outcome) {
 }
 
 bool WriteResult::fail_next(const sluice_outcome& outcome) noexcept {
-  const std::uint32_t index = accepted_ < next_failed_ ? next_failed_ : accepted_;
-  if (index < batch_.size()) {
-    abi_.record_failed(abi_.host_data, index, &outcome);
+  // A record error is only about one record if it is clear which: the first one neither counted nor failed, with all before it counted.
+  if (accepted_ < batch_.size() && accepted_ >= next_failed_) {
+    abi_.record_failed(abi_.host_data, accepted_, &outcome);
     return true;
   }
   sluice_outcome late = outcome;

@@ -13,7 +13,10 @@ namespace sluice {
 AppendResult SourceWriter::append(const SourceRecord& record, Route route) {
   sluice_record abi{};
   abi.struct_size = sizeof abi;
-  abi.flags = static_cast<std::uint16_t>((record.key ? SLUICE_RECORD_HAS_KEY : 0U) | (record.payload ? SLUICE_RECORD_HAS_PAYLOAD : 0U));
+  unsigned flags = 0;
+  if (record.key) flags |= SLUICE_RECORD_HAS_KEY;
+  if (record.payload) flags |= SLUICE_RECORD_HAS_PAYLOAD;
+  abi.flags = static_cast<std::uint16_t>(flags);
   abi.format = static_cast<std::uint16_t>(record.format);
   abi.schema_id = record.schema_id;
   abi.header_count = static_cast<std::uint32_t>(record.headers.size());

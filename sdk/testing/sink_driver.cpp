@@ -122,11 +122,18 @@ WriteReport SinkDriver::write(const TestPartition& part, const std::vector<TestR
 
 void SinkDriver::check_positions(const sluice_batch& batch, const sluice_write_result& result, Position& position) {
   const std::uint64_t first = batch.records->offset;
-  const auto* last_at = reinterpret_cast<const std::byte*>(batch.records) + std::size_t{batch.record_count - 1} * batch.record_stride;
-  const std::uint64_t end = reinterpret_cast<const sluice_record*>(last_at)->offset + 1;
+  const auto record_at = [&batch](std::uint32_t index) {
+    return reinterpret_cast<const sluice_record*>(reinterpret_cast<const std::byte*>(batch.records) +
+                                                  std::size_t{index} * batch.record_stride);
+  };
+  const std::uint64_t end = record_at(batch.record_count - 1)->offset + 1;
   if (result.accepted_next < first || result.accepted_next > end) {
     throw ContractViolation("accepted_next " + std::to_string(result.accepted_next) + " is not within " + std::to_string(first) + " … " +
                             std::to_string(end));
+  }
+  const auto& failed = running_->failed;
+  if (!failed.empty() && record_at(failed.back().index)->offset > result.accepted_next) {
+    throw ContractViolation("record " + std::to_string(failed.back().index) + " failed, but the records up to it are not accepted");
   }
   if (result.durable_next < position.durable_next) {
     throw ContractViolation("durable_next went back from " + std::to_string(position.durable_next) + " to " +
@@ -139,11 +146,7 @@ void SinkDriver::check_positions(const sluice_batch& batch, const sluice_write_r
   }
   // A host goes on after a failed record, and offers again what was not tried.
   position.next = result.accepted_next;
-  if (!running_->failed.empty()) {
-    const auto* failed_at =
-        reinterpret_cast<const std::byte*>(batch.records) + std::size_t{running_->failed.back().index} * batch.record_stride;
-    position.next = std::max(position.next, reinterpret_cast<const sluice_record*>(failed_at)->offset + 1);
-  }
+  if (!failed.empty()) position.next = std::max(position.next, record_at(failed.back().index)->offset + 1);
   position.accepted_next = std::max(position.accepted_next, result.accepted_next);
   position.durable_next = result.durable_next;
 }

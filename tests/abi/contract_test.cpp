@@ -184,7 +184,7 @@ TEST_P(PluginContract, HasNoExtensionThatWasNotAsked) {
 }
 
 INSTANTIATE_TEST_SUITE_P(AllConnectors, PluginContract, ::testing::ValuesIn(plugin_files()),
-                         [](const auto& info) { return std::filesystem::path(info.param).stem().string(); });
+                         [](const auto& tested) { return std::filesystem::path(tested.param).stem().string(); });
 
 }  // namespace
 }  // namespace sluice::testing

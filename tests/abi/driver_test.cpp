@@ -127,14 +127,17 @@ TEST(SinkDriver, RefusesBrokenOutcomes) {
 }
 
 TEST(SinkDriver, RefusesFailedRecordsOutOfOrderOrOutsideTheBatch) {
-  const auto failing = [](std::vector<std::uint32_t> indexes) {
+  const auto failing = [](std::vector<std::uint32_t> indexes, std::uint64_t accepted_next = 8) {
     return complaint_about([=](const sluice_batch&, sluice_write_result& result) {
       const sluice_outcome outcome = some_outcome();
       for (const std::uint32_t index : indexes) result.record_failed(result.host_data, index, &outcome);
+      result.accepted_next = accepted_next;
       return SLUICE_OK;
     });
   };
   EXPECT_EQ(failing({0, 2}), std::nullopt);
+  EXPECT_EQ(failing({1}, 6), std::nullopt);
+  EXPECT_NE(failing({1}, 5), std::nullopt);  // whatever became of the record before it
   EXPECT_NE(failing({3}), std::nullopt);
   EXPECT_NE(failing({1, 1}), std::nullopt);
   EXPECT_NE(failing({1, 0}), std::nullopt);

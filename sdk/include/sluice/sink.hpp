@@ -35,12 +35,12 @@ class WriteResult {
   // The same for another assigned partition.
   void durable_until(const Assignment& partition, std::uint64_t next) { abi_.durable(abi_.host_data, &partition.abi(), next); }
 
-  // The record at this index failed; indexes ascend. To go on after it, count it in accept_until or deliver_until; to end the attempt there
-  // (ordering = partition), return.
+  // The record at this index failed; indexes ascend. All before it must be counted by the end of the call. To go on after it, count it as
+  // well; to end the attempt there (ordering = partition), return.
   void fail(std::uint32_t index, const Outcome& outcome);
 
-  // The SDK's: an error of scope record was thrown, it belongs to the first record not accepted and not failed. False: there is none, so
-  // the call as a whole has failed.
+  // The SDK's: an error of scope record was thrown; it belongs to the first record that is not counted. False: there is none, or records
+  // were failed that are not counted yet, so the call as a whole has failed.
   bool fail_next(const sluice_outcome& outcome) noexcept;
 
   // Records that accept_until and deliver_until have counted so far.

@@ -140,6 +140,19 @@ TEST_F(SinkThunks, RefuseCountsBeyondTheBatch) {
   EXPECT_EQ(late.failure->outcome_class, OutcomeClass::kFatal);
 }
 
+TEST_F(SinkThunks, DoNotGuessWhichRecordAThrownErrorIsAbout) {
+  open();
+  const auto report = write(
+      [](const Batch&, WriteResult& result) {
+        result.fail(0, RecordError("x", "refused").outcome());
+        throw TransientError("x", "record 1, or the first one not counted?");
+      },
+      three());
+  ASSERT_TRUE(report.failure);
+  EXPECT_EQ(report.failure->outcome_class, OutcomeClass::kFatal);
+  EXPECT_EQ(report.failed.size(), 1U);
+}
+
 TEST_F(SinkThunks, TurnEveryExceptionIntoAnOutcome) {
   open();
   auto report = write([](const Batch&, WriteResult&) { throw ConnectorError("net", "refused", {.retry_after = Duration(7)}); }, three());

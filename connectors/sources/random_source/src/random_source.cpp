@@ -38,6 +38,7 @@ void RandomSourceConfig::validate() const {
 }
 
 RandomSource::RandomSource(const Config& config, Context& context) : config_(config), context_(context) {
+  in_flight_.reserve(kDescriptor.max_batches_in_flight);
   // The window of a payload starts anywhere in the first kTextBytes.
   text_.resize(kTextBytes + config_.payload_max.bytes);
   constexpr std::string_view kAlphabet = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
@@ -72,18 +73,18 @@ void RandomSource::poll(const PollRequest& request, SourceWriter& writer) {
   if (next_ == first) return;
   rate_made_ += next_ - first;
   if (writer.appended() == 0) return;  // all were too large: nothing will have a result
-  first_[request.batch_id] = first;
+  in_flight_.push_back({request.batch_id, first});
   std::array<char, 20> digits;
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), next_).ptr;
   writer.set_state({digits.data(), end});
 }
 
 void RandomSource::on_result(std::uint64_t batch_id, BatchResult result) {
-  const auto batch = first_.find(batch_id);
-  if (batch == first_.end()) return;
+  const auto batch = std::find_if(in_flight_.begin(), in_flight_.end(), [&](const InFlight& b) { return b.batch_id == batch_id; });
+  if (batch == in_flight_.end()) return;
   // Results come in order, and every batch after a lost one is lost as well.
-  if (result == BatchResult::kNacked) next_ = std::min(next_, batch->second);
-  first_.erase(batch);
+  if (result == BatchResult::kNacked) next_ = std::min(next_, batch->first);
+  in_flight_.erase(batch);
 }
 
 std::string_view RandomSource::payload_of(std::uint64_t number) const {

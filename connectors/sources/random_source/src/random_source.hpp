@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <sluice/plugin.hpp>
 #include <sluice/size.hpp>
@@ -39,6 +39,10 @@ class RandomSource final : public Source {
   void on_result(std::uint64_t batch_id, BatchResult result) override;
 
  private:
+  struct InFlight {
+    std::uint64_t batch_id;
+    std::uint64_t first;  // number of its first record
+  };
   [[nodiscard]] std::string_view payload_of(std::uint64_t number) const;
   // Records that the rate allows by now; waits for the first one until wait_until_ns.
   [[nodiscard]] std::uint64_t due(std::uint64_t wait_until_ns);
@@ -46,11 +50,11 @@ class RandomSource final : public Source {
 
   Config config_;
   Context& context_;
-  std::string text_;                              // what payloads are cut from
-  std::uint64_t next_ = 0;                        // number of the record to make next
-  std::map<std::uint64_t, std::uint64_t> first_;  // of each batch in flight: batch id → its first record's number
-  std::uint64_t rate_start_ns_ = 0;               // since when the rate counts
-  std::uint64_t rate_made_ = 0;                   // records made since then
+  std::string text_;                 // what payloads are cut from
+  std::uint64_t next_ = 0;           // number of the record to make next
+  std::vector<InFlight> in_flight_;  // in order; at most max_batches_in_flight
+  std::uint64_t rate_start_ns_ = 0;  // since when the rate counts
+  std::uint64_t rate_made_ = 0;      // records made since then
 };
 
 }  // namespace sluice::random_source

@@ -30,10 +30,10 @@ typedef struct sluice_assignment {
 
 // What became of a batch. Provided by the host, valid for the call to write, used on its thread only.
 //
-// A record of the batch below accepted_next for which record_failed was not called has been taken; a record at or beyond accepted_next was
-// not tried and is offered again. accepted_next may equal the offset of a failed record (its failure ended the attempt, as `ordering =
-// partition` demands) or lie beyond it (the others went on). It is within [first offset, last offset + 1] of the batch and is preset to the
-// first offset.
+// A record of the batch below accepted_next for which record_failed was not called has been taken; a record at or beyond accepted_next that
+// did not fail was not tried and is offered again. accepted_next may equal the offset of the last failed record (its failure ended the
+// attempt, as `ordering = partition` demands) or lie beyond it (the others went on), but not before it. It is within [first offset, last
+// offset + 1] of the batch and is preset to the first offset.
 //
 // Every taken record of this partition below durable_next is safe at the back end. Only that is committed. It is preset to the last value
 // that the host knows, never goes back, and is at most accepted_next; it may lie before this batch.
