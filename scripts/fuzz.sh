@@ -13,8 +13,13 @@ for program in build/fuzz/bin/*_fuzz; do
   seeds=()
   [ -d "tests/fuzz/corpus/$name" ] && seeds=("tests/fuzz/corpus/$name")
   echo "fuzz: $name for $seconds s"
-  "$program" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -verbosity=0 -print_final_stats=1 \
-    -artifact_prefix=build/fuzz/artifacts/ "build/fuzz/corpus/$name" "${seeds[@]}" 2>&1 | grep -E 'executed_units|ERROR|SUMMARY|Test unit' || true
-  [ "${PIPESTATUS[0]}" -eq 0 ] || { echo "fuzz: $name found a fault, see build/fuzz/artifacts" >&2; exit 1; }
+  log=build/fuzz/artifacts/$name.log
+  if ! "$program" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -verbosity=0 -print_final_stats=1 \
+      -artifact_prefix=build/fuzz/artifacts/ "build/fuzz/corpus/$name" "${seeds[@]}" >"$log" 2>&1; then
+    tail -n 40 "$log" >&2
+    echo "fuzz: $name found a fault, see build/fuzz/artifacts" >&2
+    exit 1
+  fi
+  grep number_of_executed_units "$log"
 done
 [ "$found" -gt 0 ] || { echo "fuzz: no fuzzers in build/fuzz/bin" >&2; exit 1; }

@@ -3,6 +3,7 @@
 # Format of all sources, and clang-tidy on what changed since BASE (default: the merge base with origin/main, or the parent commit).
 # Uses the compile commands of build/dev, or of build/release.
 #   scripts/lint.sh [BASE]
+#   scripts/lint.sh --format-only
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -10,6 +11,7 @@ mapfile -t sources < <(git ls-files -- '*.cpp' '*.hpp' '*.h' ':!sdk/include/slui
 clang-format-19 --dry-run --Werror "${sources[@]}"
 echo "lint: ${#sources[@]} files are formatted"
 
+if [ "${1:-}" = --format-only ]; then exit 0; fi
 base=${1:-}
 if [ -z "$base" ]; then
   base=$(git merge-base HEAD origin/main 2>/dev/null || true)
