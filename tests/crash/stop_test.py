@@ -21,7 +21,7 @@ DEADLINE_S = 8
 class Stop(unittest.TestCase):
     def setUp(self):
         self.root = tempfile.mkdtemp(prefix="sluice-stop-")
-        self.daemon = Daemon(BUILD, self.root, extra=f'[shutdown]\ndeadline = "{DEADLINE_S}s"\n')
+        self.daemon = Daemon(BUILD, self.root, settings=f'shutdown_deadline = "{DEADLINE_S}s"')
 
     def tearDown(self):
         if self.daemon.process and self.daemon.process.poll() is None:

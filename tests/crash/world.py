@@ -30,7 +30,7 @@ def wait_for(condition, seconds, what):
 class Daemon:
     """One data directory and its configuration; start() and kill() any number of times."""
 
-    def __init__(self, build, root, extra=""):
+    def __init__(self, build, root, settings=""):
         self.build = os.path.abspath(build)
         self.root = os.path.abspath(root)
         self.program = os.path.join(self.build, "bin/sluice")
@@ -40,11 +40,12 @@ class Daemon:
         os.makedirs(os.path.join(self.root, "connectors.d"), exist_ok=True)
         self.write("sluice.toml", f"""data_dir = "data"
 connectors_dir = "connectors.d"
+{settings}
 [http]
 address = "127.0.0.1:0"
 [plugins]
 path = ["{self.build}/plugins"]
-{extra}""")
+""")
 
     def write(self, name, text):
         with open(os.path.join(self.root, name), "w", encoding="utf-8") as file:
