@@ -23,6 +23,7 @@ from world import Daemon, LineWriter, Receiver, wait_for
 
 CONNECTORS = ("lines_in", "file_out", "http_out")
 BATCH_RECORDS = 25
+IN_FLIGHT_LINES_MAX = 2000
 STOP_POINT = "mid-checkpoint"  # reached for certain when the daemon stops: it is asked to
 IN_FLIGHT_SHARE_MIN = 0.6  # of the random kills, how many must have found records in flight
 
@@ -160,6 +161,7 @@ class Loop:
         os.makedirs(os.path.join(root, "out"), exist_ok=True)
         configure(self.daemon, self.receiver)
         self.writer = LineWriter(os.path.join(root, "in"), ["a", "b", "c"], arguments.seed, arguments.rate, rotate_after=1000)
+        self.writer.hold = lambda: self.writer.total() - len(self.receiver.seen) > IN_FLIGHT_LINES_MAX
         self.found_in_flight = 0
         self.hit = collections.Counter()
 
@@ -206,7 +208,7 @@ class Loop:
         self.daemon.start()
         wait_for(lambda: self.daemon.serving(CONNECTORS), 30, "running connectors")
         total = self.writer.total()
-        wait_for(lambda: len(delivered_lines(self.daemon.root)) >= total and len(self.receiver.seen) >= total, 60,
+        wait_for(lambda: len(delivered_lines(self.daemon.root)) >= total and len(self.receiver.seen) >= total, 120,
                  f"delivery of all {total} lines (file {len(delivered_lines(self.daemon.root))}, http {len(self.receiver.seen)})")
         audit(self.daemon)
         status = self.daemon.stop()
@@ -241,7 +243,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", default="build/release")
     parser.add_argument("--kills", type=int, default=100)
-    parser.add_argument("--rate", type=int, default=400, help="lines per second")
+    parser.add_argument("--rate", type=int, default=3000, help="lines per second")
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--keep", action="store_true", help="keep the directory")
     arguments = parser.parse_args()

@@ -137,6 +137,7 @@ class LineWriter(threading.Thread):
         self.generation = dict.fromkeys(names, 0)
         self.written = collections.Counter()  # (name, generation) -> whole lines written
         self.stopping = threading.Event()
+        self.hold = lambda: False  # true while enough is in flight: the load stays ahead of the sinks, but not without bound
         os.makedirs(directory, exist_ok=True)
         self.files = {name: self._open(name) for name in names}
 
@@ -148,6 +149,9 @@ class LineWriter(threading.Thread):
 
     def run(self):
         while not self.stopping.is_set():
+            if self.hold():
+                self.stopping.wait(0.005)
+                continue
             name = self.random.choice(self.names)
             for _ in range(self.random.randint(1, 40)):
                 self._line(name)
