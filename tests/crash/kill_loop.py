@@ -5,7 +5,7 @@
 Three files that are rotated by rename → file_source → a topic of four partitions → file_sink and http_sink. Afterwards
   file_sink:  every line once, in order per file, none missing, none twice;
   http_sink:  every line, duplicates at most one batch per partition and kill, each with the key of its first delivery;
-  after every restart the accounting identity holds (`connector audit`).
+  after every restart that came to serve, the accounting identity holds (`connector audit`).
 The kills come from outside: a signal, or strace that delivers it at the n-th call of a kind on a path. Prints its seed and takes one.
 """
 import argparse
@@ -163,13 +163,14 @@ class Loop:
         self.writer = LineWriter(os.path.join(root, "in"), ["a", "b", "c"], arguments.seed, arguments.rate, rotate_after=1000)
         self.writer.hold = lambda: self.writer.total() - len(self.receiver.seen) > IN_FLIGHT_LINES_MAX
         self.found_in_flight = 0
+        self.audited = 0  # restarts after which the accounting identity was checked
         self.hit = collections.Counter()
 
     def random_kills(self):
         for number in range(self.arguments.kills):
             self.daemon.start()
-            if self.random.random() < 0.8:  # the others are killed somewhere in their start
-                wait_for(lambda: self.daemon.serving(CONNECTORS), 30, "running connectors")
+            if self.random.random() < 0.8:  # the others are killed somewhere in their start, before anything could be asked
+                self.wait_and_audit()
             time.sleep(self.random.uniform(0.0, 0.5))
             self.daemon.kill()
             self.receiver.next_era()
@@ -177,12 +178,15 @@ class Loop:
             self.found_in_flight += pending > 0
             if number % 10 == 9:
                 print(f"kill {number + 1}: {self.writer.total()} lines written, {pending} in flight", flush=True)
-                self.check_identity()
+
+    def wait_and_audit(self):
+        wait_for(lambda: self.daemon.serving(CONNECTORS), 30, "running connectors")
+        audit(self.daemon)
+        self.audited += 1
 
     def check_identity(self):
         self.daemon.start()
-        wait_for(lambda: self.daemon.serving(CONNECTORS), 30, f"running connectors\n{self.daemon.log_tail()}")
-        audit(self.daemon)
+        self.wait_and_audit()
         self.daemon.kill()
         self.receiver.next_era()
 
@@ -206,7 +210,7 @@ class Loop:
     def finish(self):
         self.writer.stop()
         self.daemon.start()
-        wait_for(lambda: self.daemon.serving(CONNECTORS), 30, "running connectors")
+        self.wait_and_audit()
         total = self.writer.total()
         wait_for(lambda: len(delivered_lines(self.daemon.root)) >= total and len(self.receiver.seen) >= total, 120,
                  f"delivery of all {total} lines (file {len(delivered_lines(self.daemon.root))}, http {len(self.receiver.seen)})")
@@ -230,7 +234,8 @@ class Loop:
                 self.daemon.kill()
             self.receiver.stop()
         kills = self.arguments.kills
-        print(f"kill loop: {kills} random kills, {self.found_in_flight} found records in flight; points {dict(self.hit)}; "
+        print(f"kill loop: {kills} random kills, {self.found_in_flight} found records in flight; "
+              f"points {dict(self.hit)}; audit consistent after each of {self.audited} restarts; "
               f"{self.writer.total()} lines, {sum(self.receiver.duplicates.values())} HTTP duplicates")
         if self.found_in_flight < IN_FLIGHT_SHARE_MIN * kills:
             raise AssertionError(f"only {self.found_in_flight} of {kills} kills found records in flight: the load is too small to prove anything")
