@@ -6,14 +6,24 @@
 # The daemon stays up. A second run finds what it has and delivers nothing twice.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-root=$PWD
+root=$(pwd -P)
 work=$root/.quickstart
+
+# Whether the process that the pid file names is our daemon: after a reboot the number may be anybody's.
+runs() {  # pid file
+  [ -f "$1" ] && [ "$(readlink "/proc/$(cat "$1")/exe" 2>/dev/null | sed 's/ (deleted)$//')" = "$root/build/release/bin/sluice" ]
+}
 
 stop_daemon() {  # pid file
   local pid
   pid=$(cat "$1")
-  if kill -TERM "$pid" 2>/dev/null; then
-    for _ in $(seq 600); do kill -0 "$pid" 2>/dev/null || break; sleep 0.1; done
+  if runs "$1"; then
+    kill -TERM "$pid"
+    for _ in $(seq 600); do runs "$1" || break; sleep 0.1; done
+    if runs "$1"; then
+      echo "quickstart: the daemon with pid $pid is still there after 60 s; see daemon.log beside $1" >&2
+      exit 1
+    fi
     echo "quickstart: stopped the daemon with pid $pid"
   fi
   rm -f "$1"
@@ -44,7 +54,7 @@ cmake --build --preset release --target product
 sluice=$root/build/release/bin/sluice
 
 # Each input file has a workspace of its own (snapshot, configuration, data, output), and so has each new file of the same name after a rotation.
-job=$work/$(basename "$input" | tr -c 'A-Za-z0-9\n' _)-$({ printf %s "$input"; head -n 1 "$input"; } | sha256sum | cut -c1-8)
+job=$work/$(basename "$input" | tr -c 'A-Za-z0-9\n' _ | cut -c1-32)-$({ printf %s "$input"; head -n 1 "$input"; } | sha256sum | cut -c1-8)
 mkdir -p "$job/in" "$job/out" "$job/connectors.d"
 snapshot=$job/in/snapshot.log
 python3 scripts/lib/snapshot.py "$input" "$snapshot"
@@ -86,7 +96,7 @@ format = "ndjson"
 TOML
 
 pid_file=$job/sluice.pid
-if [ -f "$pid_file" ] && kill -0 "$(cat "$pid_file")" 2>/dev/null; then
+if runs "$pid_file"; then
   echo "quickstart: the daemon is running with pid $(cat "$pid_file")"
 else
   rm -f "$pid_file"

@@ -15,6 +15,7 @@ import json
 import os
 import random
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -121,9 +122,9 @@ def audit(daemon):
             raise AssertionError(f"audit of {key}: {wrong}")
 
 
-def in_flight(daemon, writer, receiver):
-    """Lines that were written but are not yet at one of the two sinks."""
-    return writer.total() - min(len(delivered_lines(daemon.root)), len(receiver.seen))
+def in_flight(daemon, lines_before, receiver):
+    """Of the lines that were in the files before the kill: how many one of the two sinks does not have after it."""
+    return lines_before - min(len(delivered_lines(daemon.root)), len(receiver.seen))
 
 
 def crash_points(root):
@@ -172,9 +173,10 @@ class Loop:
             if self.random.random() < 0.8:  # the others are killed somewhere in their start, before anything could be asked
                 self.wait_and_audit()
             time.sleep(self.random.uniform(0.0, 0.5))
+            lines_before = self.writer.total()
             self.daemon.kill()
             self.receiver.next_era()
-            pending = in_flight(self.daemon, self.writer, self.receiver)
+            pending = in_flight(self.daemon, lines_before, self.receiver)
             self.found_in_flight += pending > 0
             if number % 10 == 9:
                 print(f"kill {number + 1}: {self.writer.total()} lines written, {pending} in flight", flush=True)
@@ -201,7 +203,8 @@ class Loop:
                 deadline = time.monotonic() + 8
                 while self.daemon.process.poll() is None and time.monotonic() < deadline:
                     time.sleep(0.01)
-                self.hit[name] += self.daemon.process.poll() is not None
+                # strace ends by the signal that ended what it traced; any other end is not a hit.
+                self.hit[name] += self.daemon.process.poll() == -signal.SIGKILL
                 self.daemon.kill()
                 self.receiver.next_era()
                 self.check_identity()

@@ -41,8 +41,10 @@ class OnlineTest(DaemonTest):
         wait_for(lambda: self.daemon.get("/api/v1/connectors/drain")["state"] == "running", 20, "running sink")
 
     def test_restart_keeps_the_accounting(self):
-        self.ok("connector", "restart", "numbers")
-        wait_for(lambda: self.daemon.get("/api/v1/connectors/numbers")["state"] == "running", 20, "running source")
+        before = self.daemon.get("/api/v1/connectors/drain")["restarts"]
+        self.ok("connector", "restart", "drain")
+        wait_for(lambda: self.daemon.get("/api/v1/connectors/drain")["restarts"] == before + 1, 20, "a restart that is counted")
+        wait_for(lambda: self.daemon.get("/api/v1/connectors/drain")["state"] == "running", 20, "running sink")
         self.assertEqual(self.daemon.run_json("connector", "audit", "drain")["consistent"], True)
 
     def test_topics(self):

@@ -2,6 +2,7 @@
 // A real core in a temporary directory, a supervisor, and the fake plugin.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <memory>
@@ -63,6 +64,9 @@ class PipelineTest : public testing::Test {
 
   std::filesystem::path directory_;
   FakeBackend backend_;
+  // What a test's backend_.on_… looks at. Not locals of the test: the workers call until TearDown has stopped them.
+  std::atomic<bool> failing_ = false;
+  std::atomic<int> failures_left_ = 0;
   std::chrono::milliseconds shutdown_deadline_{5000};
   std::unique_ptr<node::Node> node_;
   std::unique_ptr<client::Client> client_;

@@ -99,7 +99,7 @@ TEST_F(SinkPipeline, TransientRecordsAreRetriedInOrder) {
   produce(0, 100);
   std::map<std::uint64_t, int> failures_left;
   for (std::uint64_t offset = 5; offset < 100; offset += 20) failures_left[offset] = 3;
-  backend_.on_write = [&](const sluice_batch& batch) {
+  backend_.on_write = [failures_left](const sluice_batch& batch) mutable {
     WriteAnswer answer;
     for (std::uint32_t i = 0; i < batch.record_count; ++i) {
       const auto left = failures_left.find(batch.records[i].offset);
@@ -139,10 +139,10 @@ TEST_F(SinkPipeline, OnePartitionThatFailsDoesNotHoldTheOthers) {
 
 TEST_F(SinkPipeline, UnauthorizedMovesNothingAndSkipsNothing) {
   produce(0, 40);
-  std::atomic<bool> locked_out = true;
+  failing_ = true;
   backend_.on_write = [&](const sluice_batch&) {
     WriteAnswer answer;
-    if (locked_out) answer.call_failure = make_outcome(SLUICE_CLASS_TRANSIENT, SLUICE_SCOPE_CONNECTOR, "401 Unauthorized", 401);
+    if (failing_) answer.call_failure = make_outcome(SLUICE_CLASS_TRANSIENT, SLUICE_SCOPE_CONNECTOR, "401 Unauthorized", 401);
     return answer;
   };
   start({sink()});
@@ -152,7 +152,7 @@ TEST_F(SinkPipeline, UnauthorizedMovesNothingAndSkipsNothing) {
   EXPECT_EQ(status().last_error->scope, "connector");
   EXPECT_EQ(partition().committed_next, Offset(0));
   EXPECT_TRUE(backend_.delivered().empty());
-  locked_out = false;
+  failing_ = false;
   ASSERT_TRUE(eventually([&] { return partition().committed_next == Offset(40) && state() == State::kRunning; }));
   EXPECT_EQ(partition().accounting, (client::Accounting{.delivered = 40}));
   EXPECT_TRUE(payloads(dead_letter_topic("out")).empty());
@@ -160,9 +160,9 @@ TEST_F(SinkPipeline, UnauthorizedMovesNothingAndSkipsNothing) {
 
 TEST_F(SinkPipeline, AnUnreachableBackendAtOpenIsRetriedForEver) {
   produce(0, 5);
-  std::atomic<int> refusals = 6;
+  failures_left_ = 6;
   backend_.on_open = [&]() -> std::optional<sluice_outcome> {
-    if (refusals-- > 0) return make_outcome(SLUICE_CLASS_TRANSIENT, SLUICE_SCOPE_CONNECTOR, "connection refused");
+    if (failures_left_-- > 0) return make_outcome(SLUICE_CLASS_TRANSIENT, SLUICE_SCOPE_CONNECTOR, "connection refused");
     return std::nullopt;
   };
   start({sink()});
@@ -177,16 +177,16 @@ TEST_F(SinkPipeline, LateDurabilityIsFlushedAndOnlyThenCommitted) {
     return WriteAnswer{
         .failures = {}, .call_failure = {}, .accepted_next = {}, .durable = false, .garbage_accepted_next = {}, .throws = false};
   };
-  std::atomic<bool> broken_disk = true;
+  failing_ = true;
   backend_.on_flush = [&]() -> std::optional<sluice_outcome> {
-    if (broken_disk) return make_outcome(SLUICE_CLASS_TRANSIENT, SLUICE_SCOPE_CONNECTOR, "disk full");
+    if (failing_) return make_outcome(SLUICE_CLASS_TRANSIENT, SLUICE_SCOPE_CONNECTOR, "disk full");
     return std::nullopt;
   };
   start({sink()});
   ASSERT_TRUE(eventually([&] { return backend_.flushes >= 2; }));
   EXPECT_EQ(partition().committed_next, Offset(0));
   EXPECT_EQ(partition().pending, 30U);
-  broken_disk = false;
+  failing_ = false;
   ASSERT_TRUE(eventually([&] { return partition().committed_next == Offset(30); }));
   EXPECT_EQ(offsets_of(backend_.delivered()), range(0, 30));
 }
@@ -325,10 +325,10 @@ TEST_F(SinkPipeline, RateLimitHolds) {
 
 TEST_F(SinkPipeline, DeadLettersAreRedrivenToTheirConnectorWithTheirOrigin) {
   produce(0, 30);
-  std::atomic<bool> picky = true;
+  failing_ = true;
   backend_.on_write = [&](const sluice_batch& batch) {
     WriteAnswer answer;
-    for (std::uint32_t i = 0; i < batch.record_count && picky; ++i) {
+    for (std::uint32_t i = 0; i < batch.record_count && failing_; ++i) {
       if (batch.records[i].offset % 10 == 0)
         answer.failures.push_back({i, make_outcome(SLUICE_CLASS_PERMANENT, SLUICE_SCOPE_RECORD, "poison", 422)});
     }
@@ -336,7 +336,7 @@ TEST_F(SinkPipeline, DeadLettersAreRedrivenToTheirConnectorWithTheirOrigin) {
   };
   start({sink()});
   ASSERT_TRUE(eventually([&] { return partition().committed_next == Offset(30); }));
-  picky = false;
+  failing_ = false;
   backend_.clear_delivered();
 
   const auto one = supervisor_->retry_dead_letters("out", Offset(1));

@@ -158,9 +158,9 @@ TEST_F(SourcePipeline, ARecordThatIsTooLargeMayStopTheConnector) {
 }
 
 TEST_F(SourcePipeline, PollErrorsBackOffAndShow) {
-  std::atomic<int> failures = 4;
+  failures_left_ = 4;
   backend_.on_poll = [&]() -> std::optional<sluice_outcome> {
-    if (failures-- > 0) return make_outcome(SLUICE_CLASS_TRANSIENT, SLUICE_SCOPE_CONNECTOR, "origin is away");
+    if (failures_left_-- > 0) return make_outcome(SLUICE_CLASS_TRANSIENT, SLUICE_SCOPE_CONNECTOR, "origin is away");
     return std::nullopt;
   };
   backend_.offer(lines(0, 3));

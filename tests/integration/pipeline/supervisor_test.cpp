@@ -83,17 +83,17 @@ TEST_F(SupervisorPipeline, RestartMakesANewInstance) {
 
 TEST_F(SupervisorPipeline, AnErrorWaitsForARestartByHand) {
   produce(0, 5);
-  std::atomic<bool> broken = true;
+  failing_ = true;
   backend_.on_write = [&](const sluice_batch&) {
     WriteAnswer answer;
-    if (broken) answer.call_failure = make_outcome(SLUICE_CLASS_FATAL, SLUICE_SCOPE_CONNECTOR, "I am broken");
+    if (failing_) answer.call_failure = make_outcome(SLUICE_CLASS_FATAL, SLUICE_SCOPE_CONNECTOR, "I am broken");
     return answer;
   };
   start({sink()});
   ASSERT_TRUE(eventually([&] { return state() == State::kError; }));
   std::this_thread::sleep_for(100ms);
   EXPECT_EQ(backend_.opens, 1);
-  broken = false;
+  failing_ = false;
   ASSERT_TRUE(supervisor_->restart("out"));
   ASSERT_TRUE(eventually([&] { return partition().committed_next == Offset(5) && state() == State::kRunning; }));
 }
@@ -101,9 +101,9 @@ TEST_F(SupervisorPipeline, AnErrorWaitsForARestartByHand) {
 TEST_F(SupervisorPipeline, AMissingPluginIsLookedForAgain) {
   Supervisor::Options options;
   options.client = client_.get();
-  std::atomic<int> looks = 0;
-  options.load = [&, plugin = fake_plugin(backend_)](const std::string&) -> Result<std::shared_ptr<plugin::LoadedPlugin>> {
-    if (++looks < 3) return fail(plugin::Errc::kNotFound, "no plugin fake in /usr/lib/sluice");
+  failures_left_ = 2;
+  options.load = [this, plugin = fake_plugin(backend_)](const std::string&) -> Result<std::shared_ptr<plugin::LoadedPlugin>> {
+    if (failures_left_-- > 0) return fail(plugin::Errc::kNotFound, "no plugin fake in /usr/lib/sluice");
     return plugin;
   };
   supervisor_ = std::make_unique<Supervisor>(std::move(options));

@@ -17,7 +17,7 @@ ALLOWED = [
     r"std::(__cxx11::basic_string|__throw_|terminate|exception|bad_alloc|length_error|logic_error|runtime_error|out_of_range|bad_expected|__detail::|_Rb_tree_|"
     r"_Hash_bytes|__once_|nothrow|bad_function_call|bad_optional_access|bad_variant_access|get_terminate)",
     r"std::_(Rb_tree_|Hash_bytes|_throw)", r"std::__(throw_|detail::)", r"non-virtual thunk", r"fmt::v\d+::", r"sluice::(assertion_failed|Error|error_info|errno_error|to_hex|"
-    r"u128_from_hex|xxh3_|to_string)", r"guard variable",
+    r"u128_from_hex|xxh3_|to_string)", r"guard variable", r"std::allocator<char>::~?allocator\(", r"__libc_single_threaded$",
 ]
 
 

@@ -31,7 +31,8 @@ Payloads payloads_of(const HttpSeen& request) {
   Payloads payloads;
   const auto take = [&](const boost::json::value& record) { payloads.emplace_back(record.at("payload").as_string()); };
   if (request.body.starts_with('[')) {
-    for (const boost::json::value& record : boost::json::parse(request.body).as_array()) take(record);
+    const boost::json::value parsed = boost::json::parse(request.body);
+    for (const boost::json::value& record : parsed.as_array()) take(record);
   } else {
     std::istringstream lines(request.body);
     for (std::string line; std::getline(lines, line);) take(boost::json::parse(line));
