@@ -26,6 +26,7 @@ PURE_SDK = ["sluice/abi/", "sluice/retry.hpp", "sluice/duration.hpp", "sluice/si
 RUNTIME = ["core/client", "core/base", "core/entry/record.hpp", "core/entry/limits.hpp", "runtime"] + PURE_SDK
 INCLUDES = dict(CORE)
 INCLUDES.update({
+    "tests/simulation/storage": ["core/base", "core/storage"],
     "sdk": ["sluice/"],
     "connectors": ["sluice/"],
     "templates": ["sluice/"],
@@ -99,6 +100,8 @@ def check_include(path, number, folder, allowed, target, findings):
         own = target.startswith(folder + "/")
         if not own and not any(target == prefix or target.startswith(prefix if prefix.endswith("/") else prefix + "/") for prefix in allowed):
             findings.append((path, number, f"{folder} may not include {target}"))
+    if target.startswith("tests/") and not path.startswith("tests/"):
+        findings.append((path, number, "the product includes nothing of tests/"))
     if target.startswith("boost/asio") or target.startswith("boost/beast"):
         if not path.startswith(tuple(p + "/" for p in ASIO_ALLOWED)):
             findings.append((path, number, "Boost.Asio belongs in core/bus, node, client and runtime only"))
