@@ -37,6 +37,7 @@ struct LogOptions {
   std::uint64_t index_stride_bytes = kIndexStrideBytes;
   std::uint64_t hot_bytes = kHotBytesDefault;
   std::uint64_t survivor_budget_bytes = kSurvivorBudgetBytes;
+  bool must_exist = false;  // somebody knows that the log was made: with nothing there, it is refused and not made anew
 };
 
 // The newest entry. An empty log has op 0, and the root identity as its id.
@@ -85,8 +86,8 @@ struct OpenedLog {
 class EntryLog {
  public:
   // Judges the directory (docs/reference/log-format.md, "Recovery"), and only then changes it. An absent or empty directory becomes an
-  // empty log. Errors: refusals (is_refusal), which are recorded in the directory and stand until an operator removes them; I/O errors,
-  // which are not. `storage` and `queue` must outlive the log.
+  // empty log, unless it must exist. Errors: refusals (is_refusal), which are recorded in the directory and stand until an operator removes
+  // them; I/O errors, which are not. `storage` and `queue` must outlive the log.
   [[nodiscard]] static Result<OpenedLog> open(storage::Storage& storage, storage::IoQueue& queue, LogOptions options);
   ~EntryLog();
   EntryLog(const EntryLog&) = delete;

@@ -82,6 +82,7 @@ Result<Checkpoint> load_checkpoint(storage::Storage& storage, const LogOptions& 
 
 // A log without any segment is new, unless something shows that there was one.
 Result<void> judge_absence(storage::Storage& storage, const LogOptions& options, const Inventory& inventory) {
+  if (options.must_exist) return refuse_log(Errc::kHole, options, "the log was made before, but there is no segment");
   if (inventory.checkpoint) return refuse_log(Errc::kHole, options, "there is a checkpoint, but no segment");
   for (const std::string& name : inventory.orphan_indexes) {
     SLUICE_TRY(const storage::FilePtr file, storage.open(options.directory + "/" + name, storage::OpenMode::kRead));
@@ -120,6 +121,8 @@ Result<void> judge_start(const LogOptions& options, const std::optional<Checkpoi
     if (first_op != root_page.first_op)
       return refuse_log(Errc::kDamagedSegment, options,
                         fmt::format("{} has no header page, and no segment before it", segment_name(first_op)));
+    if (options.must_exist)
+      return refuse_log(Errc::kHole, options, fmt::format("the log was made before, but {} has no header page", segment_name(first_op)));
     first.segment.page = root_page;
     first.segment.end = root;
   }
@@ -155,6 +158,7 @@ Result<RecoveryPlan> judge(storage::Storage& storage, const LogOptions& options)
   auto names = storage.list(options.directory);
   if (!names) {
     if (!storage::is_absent(names.error())) return fail(std::move(names).error());
+    if (options.must_exist) return refuse_log(Errc::kHole, options, "the log was made before, but its directory is gone");
     plan.directory_missing = true;
     return plan;
   }

@@ -150,6 +150,38 @@ TEST_F(Recovery, RefusesAMissingSegment) {
   expect_refused("log.hole");
 }
 
+// Nothing in the directory itself tells an emptied log from one that was never made: whoever knows better says so.
+TEST_F(Recovery, NeverMakesAnewALogThatMustExist) {
+  auto known = options();
+  known.must_exist = true;
+  must_open();
+  fill(2);
+  log_.reset();
+  const MemoryStorage::Files whole = storage_.snapshot();
+  const auto expect_hole = [&](const char* what) {
+    const auto refused = open(known);
+    ASSERT_FALSE(refused.has_value()) << what;
+    EXPECT_EQ(refused.error().code(), "log.hole") << what;
+    EXPECT_FALSE(storage_.exists(path_of(Op{1})) && segment().size() > 100) << what;
+    storage_.restore(whole);
+  };
+  storage_.restore({});
+  expect_hole("an emptied directory");
+  storage_.restore({});
+  storage_.put(index_path_of(Op{1}), {});
+  expect_hole("an empty index alone");
+  for (const std::size_t bytes : {std::size_t{0}, std::size_t{100}}) {
+    segment().resize(bytes);
+    expect_hole("a segment without its page");
+  }
+  known.directory = "/data/gone";
+  EXPECT_EQ(open(known).error().code(), "log.hole");
+  EXPECT_FALSE(storage_.exists("/data/gone/" + log::segment_name(Op{1})));
+  known.directory = kDirectory;
+  must_open(known);
+  EXPECT_EQ(log_->head().op, Op{2});
+}
+
 TEST_F(Recovery, RefusesAnEmptySegmentBeforeTheLast) {
   must_open(small());
   fill(50);
