@@ -245,7 +245,9 @@ SharedEntry EntryDraft::stamp(const EntryStamp& stamp) && {
   header_.view = stamp.view;
   header_.base_offset = stamp.base_offset;
   if (header_.kind != EntryKind::kGap) header_.next_offset = stamp.base_offset + header_.message_count;
-  SLUICE_ASSERT(header_.next_offset >= header_.base_offset, "offsets {} to {}", header_.base_offset, header_.next_offset);
+  const bool gap = header_.kind == EntryKind::kGap;
+  SLUICE_ASSERT(gap ? header_.next_offset > header_.base_offset : header_.next_offset >= header_.base_offset, "offsets {} to {}",
+                header_.base_offset, header_.next_offset);
   header_.base_timestamp = stamp.timestamp;
   if (stamp.must_sync) header_.flags |= flag::kMustSync;
   if (stamp.first_of_segment) header_.flags |= flag::kFirstOfSegment;

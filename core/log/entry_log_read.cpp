@@ -86,7 +86,7 @@ void EntryLog::Impl::scan(const ScanRequest& request, const std::optional<ReadCu
   const bool continues = cursor && cursor->segment == source.first_op && cursor->position >= kSegmentPageBytes &&
                          cursor->position <= source.end &&
                          (request.from_op ? cursor->op == *request.from_op : cursor->offset == request.from_offset);
-  if (continues) range = ScanRange{.position = cursor->position, .end = source.end};
+  if (continues) range = ScanRange{.position = cursor->position, .end = source.end, .indexed = std::nullopt, .before = std::nullopt};
   if (active) {
     auto files = std::make_shared<SegmentFiles>();
     files->log = active_log_;
@@ -198,8 +198,12 @@ void EntryLog::Impl::offset_for_time(TimestampUs at, Op up_to, Completion<Offset
         }
         return {};
       },
-      [self = shared_from_this(), up_to, found, done = std::move(done)](Result<void> read) mutable {
+      [self = shared_from_this(), at, up_to, oldest = segments_.front().page.first_op, found,
+       done = std::move(done)](Result<void> read) mutable {
         if (self->abandoned_) return done(fail(Errc::kStopped, "the log is closed"));
+        // Retention may have taken a file away before the job came to it; what is left answers.
+        const bool trimmed = self->segments_.front().page.first_op > oldest;
+        if (!read && storage::is_absent(read.error()) && trimmed) return self->offset_for_time(at, up_to, std::move(done));
         if (!read) return done(fail(std::move(read).error()));
         if (*found) return done(**found);
         if (up_to >= self->head_.op) return done(self->head_.next_offset);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "core/log/chain.hpp"
@@ -24,30 +26,51 @@ Result<void> copy_range(storage::File& from, std::uint64_t position, std::uint64
   return to.sync();
 }
 
-// Names of bytes that were set aside are never reused: they may be all that is left of something.
-Result<std::string> set_aside_path(storage::Storage& storage, const std::string& segment_path) {
-  for (int i = 1; i <= kSetAsideMax; ++i) {
-    std::string path = fmt::format("{}.cut-{}", segment_path, i);
-    const auto file = storage.open(path, storage::OpenMode::kRead);
-    if (file) continue;
-    if (!storage::is_absent(file.error())) return fail(file.error());
-    return path;
+// Whether `copy` holds exactly the bytes [position, end) of `from`.
+Result<bool> is_copy(storage::File& from, std::uint64_t position, std::uint64_t end, storage::File& copy) {
+  SLUICE_TRY(const std::uint64_t size, copy.size());
+  if (size != end - position) return false;
+  ByteVector left(static_cast<std::size_t>(std::min<std::uint64_t>(kCopyBytes, size)));
+  ByteVector right(left.size());
+  for (std::uint64_t at = 0; at < size; at += left.size()) {
+    SLUICE_TRY(const std::size_t got, from.read(position + at, left));
+    SLUICE_TRY(const std::size_t copied, copy.read(at, right));
+    const std::size_t want = static_cast<std::size_t>(std::min<std::uint64_t>(left.size(), size - at));
+    if (got < want || copied < want || !std::equal(left.begin(), left.begin() + static_cast<std::ptrdiff_t>(want), right.begin()))
+      return false;
   }
-  return fail(sluice::Errc::kLimit, fmt::format("{} has {} set-aside files; move them away", segment_path, kSetAsideMax));
+  return true;
+}
+
+struct SetAsidePlace {
+  std::string path;
+  bool holds_it = false;  // a start that failed later has put the same bytes there
+};
+// Names of bytes that were set aside are never reused: they may be all that is left of something.
+Result<SetAsidePlace> set_aside_place(storage::Storage& storage, const PlannedSegment& planned, storage::File& from) {
+  for (int i = 1; i <= kSetAsideMax; ++i) {
+    std::string path = fmt::format("{}.cut-{}", planned.path, i);
+    const auto file = storage.open(path, storage::OpenMode::kRead);
+    if (!file && storage::is_absent(file.error())) return SetAsidePlace{std::move(path)};
+    if (!file) return fail(file.error());
+    SLUICE_TRY(const bool same, is_copy(from, planned.segment.bytes, planned.file_bytes, **file));
+    if (same) return SetAsidePlace{std::move(path), true};
+  }
+  return fail(sluice::Errc::kLimit, fmt::format("{} has {} set-aside files; move them away", planned.path, kSetAsideMax));
 }
 
 Result<void> set_aside(storage::Storage& storage, const LogOptions& options, const PlannedSegment& planned, RecoveryReport& report) {
-  SLUICE_TRY(const std::string path, set_aside_path(storage, planned.path));
-  const std::string staging = path + storage::kStagingSuffix;
-  {
-    SLUICE_TRY(const storage::FilePtr from, storage.open(planned.path, storage::OpenMode::kRead));
+  SLUICE_TRY(const storage::FilePtr from, storage.open(planned.path, storage::OpenMode::kRead));
+  SLUICE_TRY(const SetAsidePlace place, set_aside_place(storage, planned, *from));
+  if (!place.holds_it) {
+    const std::string staging = place.path + storage::kStagingSuffix;
     SLUICE_TRY(const storage::FilePtr to, storage.open(staging, storage::OpenMode::kReplace));
     SLUICE_CHECK(copy_range(*from, planned.segment.bytes, planned.file_bytes, *to));
+    SLUICE_CHECK(storage.rename(staging, place.path));
   }
-  SLUICE_CHECK(storage.rename(staging, path));
   SLUICE_CHECK(storage.sync_directory(options.directory));
   report.cut =
-      RecoveryReport::Cut{planned.path, planned.segment.bytes, planned.file_bytes - planned.segment.bytes, path, planned.tail_reason};
+      RecoveryReport::Cut{planned.path, planned.segment.bytes, planned.file_bytes - planned.segment.bytes, place.path, planned.tail_reason};
   return {};
 }
 
@@ -122,9 +145,10 @@ Result<RecoveredLog> commit_plan(storage::Storage& storage, const LogOptions& op
     SLUICE_CHECK(out.active_index->write(kept * kIndexEntryBytes, bytes));
     plan.report.index_entries_added += active.missing_index_entries.size();
   }
-  // The entries found here count as acknowledged from now on, also those that a killed process had written but not synced.
-  if (active.segment.has_entries()) SLUICE_CHECK(out.active_log->sync());
-  if (!plan.stray_names.empty()) SLUICE_CHECK(storage.sync_directory(options.directory));
+  // The entries found here count as acknowledged from now on, also those that a killed process had written but not synced. So do names:
+  // a process killed between creating a file and syncing the directory leaves one that only the cache knows.
+  SLUICE_CHECK(out.active_log->sync());
+  SLUICE_CHECK(storage.sync_directory(options.directory));
 
   for (PlannedSegment& planned : plan.segments) out.segments.push_back(std::move(planned.segment));
   out.checkpoint = std::move(plan.checkpoint);

@@ -39,13 +39,26 @@ bool is_wanted(const ScanRequest& request, const entry::EntryHeader& header) {
   return request.from_op || header.kind == entry::EntryKind::kMessages || header.kind == entry::EntryKind::kGap;
 }
 
+bool is_indexed(const IndexEntry& indexed, const entry::EntryHeader& header) {
+  return header.op == indexed.op && header.base_offset == indexed.offset && header.base_timestamp == indexed.timestamp;
+}
+
+// The ranges to try one after the other, each without the trust of the one before.
+std::optional<ScanRange> one_step_back(const ScanRange& range) {
+  if (range.before) return ScanRange{.position = range.before->position, .end = range.end, .indexed = range.before, .before = std::nullopt};
+  if (range.indexed) return ScanRange{.position = kSegmentPageBytes, .end = range.end, .indexed = std::nullopt, .before = std::nullopt};
+  return std::nullopt;
+}
+
 class Scan {
  public:
-  Scan(storage::File& file, const ScanRange& range, const ScanRequest& request) : file_(file), end_(range.end), request_(request) {
+  Scan(storage::File& file, const ScanRange& range, const ScanRequest& request)
+      : file_(file), end_(range.end), request_(request), indexed_(range.indexed) {
     result_.position = range.position;
   }
 
   Result<ScanResult> run() {
+    if (indexed_ && result_.position >= end_) misled_ = done_ = true;
     while (!done_ && result_.position < end_) {
       const std::uint64_t left = end_ - result_.position;
       const std::uint64_t budget = request_.bytes_max - std::min(request_.bytes_max, collected_);
@@ -55,7 +68,8 @@ class Scan {
     }
     return std::move(result_);
   }
-  [[nodiscard]] std::uint64_t position() const { return result_.position; }
+  // The index named another entry than the one that is there, or there is none.
+  [[nodiscard]] bool misled() const { return misled_; }
 
  private:
   // Looks at the whole entries in the buffer. Leaves the position at the first that is not whole; `at_end`: nothing follows the buffer.
@@ -65,6 +79,11 @@ class Scan {
       const Bytes bytes = buffer.from(at);
       if (bytes.size() < entry::kEntryHeaderBytes && !at_end) return {};
       const auto header = entry::decode_entry_header(bytes);
+      if (indexed_ && (!header || !is_indexed(*indexed_, *header))) {
+        misled_ = done_ = true;
+        return {};
+      }
+      indexed_.reset();
       if (!header) return damage(header.error());
       if (header->op > request_.up_to) {
         done_ = true;
@@ -107,6 +126,8 @@ class Scan {
   ScanResult result_;
   std::uint64_t collected_ = 0;
   std::uint64_t needed_ = 0;  // bytes of the entry at the position
+  std::optional<IndexEntry> indexed_;
+  bool misled_ = false;
   bool done_ = false;
 };
 
@@ -124,25 +145,28 @@ Result<std::shared_ptr<const SegmentFiles>> open_segment_files(storage::Storage&
 }
 
 ScanRange range_from(const Index& index, const std::optional<IndexEntry>& found, std::uint64_t end) {
-  if (!found) return {.position = kSegmentPageBytes, .end = end};
-  const auto before = index.at_or_before(found->op - 1);
-  return {.position = found->position, .end = end, .fallback = before ? before->position : kSegmentPageBytes};
+  if (!found) return {.position = kSegmentPageBytes, .end = end, .indexed = std::nullopt, .before = std::nullopt};
+  return {.position = found->position, .end = end, .indexed = found, .before = index.at_or_before(found->op - 1)};
 }
 
 Result<ScanResult> scan_segment(storage::File& file, const ScanRange& range, const ScanRequest& request) {
-  Scan scan(file, range, request);
-  auto result = scan.run();
-  // The index is derived: what it points at may be wrong when the segment is not.
-  if (!result && result.error().is(Errc::kDamagedEntry) && range.fallback != 0 && scan.position() == range.position) {
-    return Scan(file, {.position = range.fallback, .end = range.end}, request).run();
+  for (std::optional<ScanRange> next = range; next; next = one_step_back(*next)) {
+    Scan scan(file, *next, request);
+    auto result = scan.run();
+    if (!scan.misled()) return result;
   }
-  return result;
+  return fail(sluice::Errc::kInternal, fmt::format("{}: a scan without an index was misled by it", file.path()));
 }
 
 Result<std::optional<Offset>> scan_for_time(storage::File& file, const ScanRange& range, TimestampUs at, Op up_to) {
   SegmentReader reader(file, range.position, range.end);
+  bool first = true;
   while (true) {
     SLUICE_TRY(const SegmentReader::Step step, reader.next());
+    const bool misled =
+        first && range.indexed && (step.what != SegmentReader::What::kEntry || !is_indexed(*range.indexed, step.view.header()));
+    if (misled) return scan_for_time(file, *one_step_back(range), at, up_to);
+    first = false;
     if (step.what == SegmentReader::What::kEnd) return std::nullopt;
     if (step.what == SegmentReader::What::kDamage) return fail(damaged_entry(file, step.position, *step.damage));
     const entry::EntryHeader& header = step.view.header();

@@ -40,9 +40,11 @@ struct ScanResult {
 struct ScanRange {
   std::uint64_t position = 0;
   std::uint64_t end = 0;
-  std::uint64_t fallback = 0;  // an earlier entry, in case the index pointed to a wrong place; 0 = none
+  std::optional<IndexEntry> indexed;  // what the index says is at `position`: held against the entry there
+  std::optional<IndexEntry> before;   // the index entry before that one: the next place to try
 };
-// Where the index says to begin: at `found`, or at the segment's first entry.
+// Where the index says to begin: at `found`, or at the segment's first entry. A scan that does not find there what the index says goes back
+// to the index entry before it, then to the segment's first entry: the index is derived and may be wrong when the segment is not.
 [[nodiscard]] ScanRange range_from(const Index& index, const std::optional<IndexEntry>& found, std::uint64_t end);
 
 // Reads with large sized reads into one buffer that the entries share, and verifies what it returns. Damage after the first returned entry

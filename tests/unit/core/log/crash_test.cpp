@@ -149,6 +149,10 @@ TEST_F(Crash, OfAnyFailedChangeFencesAndTheNextStartRecovers) {
         storage_.fault.reset();
         const std::string where = fmt::format("kind {}, errno {}, number {}", static_cast<int>(kind), error_number, nth);
         // Only what has the log itself for its object stops it; a checkpoint or a removal that fails does not.
+        const bool of_the_log = storage_.fault_path.ends_with(".log") || storage_.fault_path.ends_with(".index");
+        if (met && of_the_log && (kind == Change::kWrite || kind == Change::kSync || kind == Change::kCreate)) {
+          ASSERT_TRUE(log_->fenced()) << where << ", " << storage_.fault_path;
+        }
         if (log_->fenced()) {
           ASSERT_TRUE(met) << where;
           const bool full = log_->fenced()->code() == "log.storage_full";

@@ -241,6 +241,65 @@ TEST_F(EntryLog, FindsOffsetsByTime) {
   EXPECT_EQ(offset_at(TimestampUs{0}), Offset{0});
 }
 
+// A segment that is opened again brings its index from the disk, where anything may have happened to it.
+TEST_F(EntryLog, ReadsEverythingWhateverTheIndexOfAColdSegmentSays) {
+  auto with = options();
+  with.segment_bytes = 6000;
+  with.index_stride_bytes = 300;
+  with.hot_bytes = 0;
+  must_open(with);
+  std::vector<std::string> expected;
+  std::vector<TimestampUs> times;
+  for (int i = 0; i < 12; ++i) {
+    clock_.advance(std::chrono::milliseconds(10));
+    must_append(batch_of(2, std::to_string(i) + "-"));
+    times.push_back(log_->head().last_timestamp);
+    expected.push_back(std::to_string(i) + "-0");
+    expected.push_back(std::to_string(i) + "-1");
+  }
+  const std::uint64_t in_first = log_->sealed_segments().at(0).next_offset.value();
+  log_.reset();
+  const ByteVector right = storage_.bytes(index_path_of(Op{1}));
+  ASSERT_GE(right.size(), 3 * log::kIndexEntryBytes);
+  for (std::size_t at = 0; at < right.size(); ++at) {
+    for (const unsigned bit : {0U, 3U, 7U}) {
+      storage_.bytes(index_path_of(Op{1})) = right;
+      must_open(with);
+      storage_.bytes(index_path_of(Op{1}))[at] ^= std::byte{1} << bit;
+      for (std::uint64_t from = 0; from < in_first; from += 3) {
+        ASSERT_EQ(payloads(Offset{from}, 1, false),
+                  std::vector<std::string>(expected.begin() + static_cast<std::ptrdiff_t>(from), expected.end()))
+            << "byte " << at << ", bit " << bit << ", from " << from;
+      }
+      for (std::size_t i = 0; i < 6; ++i) {
+        std::optional<Offset> found;
+        log_->offset_for_time(times[i], log_->acknowledged_op(), [&](Result<Offset> result) { found = result.value_or(Offset{999}); });
+        queue_.run_all();
+        ASSERT_EQ(found, Offset{2 * i}) << "byte " << at << ", bit " << bit;
+      }
+      log_.reset();
+    }
+  }
+}
+
+TEST_F(EntryLog, AnswersByTimeWhileRetentionTakesTheSegmentAway) {
+  auto with = options();
+  with.segment_bytes = 6000;
+  must_open(with);
+  for (int i = 0; i < 30; ++i) must_append(batch_of(2, "x"));
+  must_open(with);
+  ASSERT_TRUE(checkpoint("state").has_value());
+  const auto sealed = log_->sealed_segments();
+  std::optional<Result<Offset>> found;
+  log_->offset_for_time(TimestampUs{0}, log_->acknowledged_op(), [&](Result<Offset> result) { found = std::move(result); });
+  storage_.erase(path_of(Op{1}));
+  log_->drop_before(sealed[0].next_offset, [](Result<std::size_t>) {});
+  queue_.run_all();
+  ASSERT_TRUE(found.has_value());
+  ASSERT_TRUE(found->has_value()) << found->error().to_string();
+  EXPECT_EQ(**found, sealed[0].next_offset);
+}
+
 TEST_F(EntryLog, DropsWholeLeadingSegmentsBelowCheckpointAndFloor) {
   auto with = options();
   with.segment_bytes = 6000;

@@ -36,6 +36,7 @@ class MemoryStorage final : public storage::Storage {
     int error_number = EIO;
   };
   std::optional<Fault> fault;
+  std::string fault_path;  // what met it
   // From the n-th change on (of any kind; that one still happens by half if it is a write) everything fails, as after a kill.
   std::optional<std::uint64_t> die_at;
   std::uint64_t changes = 0;
@@ -111,6 +112,7 @@ class MemoryStorage final : public storage::Storage {
     if (fault && fault->change == what && --fault->countdown == 0) {
       const int error_number = fault->error_number;
       fault.reset();
+      fault_path = path;
       return fail(errno_error(error_number, path));
     }
     return {};

@@ -61,6 +61,26 @@ TEST_F(Recovery, CutsGarbageBehindTheLastEntryAndGoesOnThere) {
   EXPECT_EQ(payloads(Offset{0}).size(), 8U);
 }
 
+// A start that fails after it has set the tail aside leaves the copy, and the next one takes that.
+TEST_F(Recovery, SetsTheSameTailAsideOnlyOnce) {
+  must_open();
+  fill(3);
+  log_.reset();
+  segment().resize(segment().size() + 100, std::byte{0x5A});
+  for (int i = 0; i < 3; ++i) {
+    storage_.fault = MemoryStorage::Fault{Change::kTruncate, 1, EIO};
+    EXPECT_EQ(open_code(), "base.io");
+  }
+  must_open();
+  EXPECT_EQ(report_.cut->set_aside, path_of(Op{1}) + ".cut-1");
+  EXPECT_FALSE(storage_.exists(path_of(Op{1}) + ".cut-2"));
+  log_.reset();
+  segment().resize(segment().size() + 100, std::byte{0x33});
+  must_open();
+  EXPECT_EQ(report_.cut->set_aside, path_of(Op{1}) + ".cut-2");
+  EXPECT_EQ(storage_.bytes(path_of(Op{1}) + ".cut-1"), ByteVector(100, std::byte{0x5A}));
+}
+
 TEST_F(Recovery, AcceptsEveryTruncationOfTheTail) {
   must_open();
   fill(4);
