@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/simulation/log/log_world.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace sluice::sim {
+namespace {
+
+entry::EntryDraft numbered_batch(std::uint64_t number, std::size_t bytes) {
+  entry::BatchBuilder builder;
+  RecordView record;
+  record.id = U128{number, 1};
+  std::string text = fmt::format("record {} ", number);
+  text.resize(std::max(text.size(), bytes), static_cast<char>('a' + number % 26));
+  record.payload = as_bytes(text);
+  const auto added = builder.add(record);
+  SLUICE_ASSERT(added.has_value(), "{}", added.error().to_string());
+  return *std::move(builder).finish();
+}
+
+}  // namespace
+
+Result<void> LogWorld::open() {
+  log::LogOptions options;
+  options.directory = "/data/partition";
+  options.group = GroupId{7};
+  options.incarnation = Incarnation{3};
+  options.segment_bytes = 4096 + 3000;
+  options.index_stride_bytes = 600;
+  options.hot_bytes = 1000;
+  SLUICE_TRY(log::OpenedLog opened, log::EntryLog::open(machine_.process(), queue_, std::move(options)));
+  log_ = std::move(opened.log);
+  return {};
+}
+
+void LogWorld::die() {
+  log_.reset();
+  queue_.drop();
+}
+
+void LogWorld::append(std::size_t bytes, bool must_sync) {
+  entry::EntryDraft draft = numbered_batch(++number_, bytes);
+  entry::EntryStamp stamp = log_->next_stamp(draft, clock_.wall(), must_sync);
+  stamp.commit = log_->acknowledged_op();
+  const entry::SharedEntry entry = std::move(draft).stamp(stamp);
+  log_->append(entry, [this, entry](Result<void> outcome) {
+    if (outcome) promises_.acknowledged[entry.header().op] = std::string(as_text(entry.view.bytes()));
+  });
+}
+
+void LogWorld::checkpoint() {
+  const Op op = log_->acknowledged_op();
+  const std::string body = fmt::format("state at {}", op.value());
+  log_->write_checkpoint(op, ByteVector(as_bytes(body).begin(), as_bytes(body).end()), [this, op](Result<void> outcome) {
+    if (outcome) promises_.checkpoint = op;
+  });
+}
+
+void LogWorld::trim(std::uint64_t ops_kept) {
+  const Op head = log_->head().op;
+  if (head.value() <= ops_kept) return;
+  promises_.trim_allowed = Op{head.value() - ops_kept};
+  // One record to a batch: offsets go with ops, one behind.
+  log_->drop_before(Offset{promises_.trim_allowed.value() - 1}, [](Result<std::size_t>) {});
+}
+
+void LogWorld::sync() {
+  log_->sync([](Result<void>) {});
+}
+
+std::string LogWorld::broken_promise() {
+  if (log_->checkpoint_op() < promises_.checkpoint)
+    return fmt::format("the checkpoint is at op {}, not at {}", log_->checkpoint_op(), promises_.checkpoint);
+  if (log_->first_op() > promises_.trim_allowed)
+    return fmt::format("the log begins at op {}, and may be trimmed up to {}", log_->first_op(), promises_.trim_allowed);
+  std::map<Op, std::string> found;
+  const auto replayed = log_->replay(log_->first_op(), [&](const entry::EntryView& view) -> Result<void> {
+    found[view.header().op] = std::string(as_text(view.bytes()));
+    return {};
+  });
+  if (!replayed) return replayed.error().to_string();
+  for (const auto& [op, bytes] : promises_.acknowledged) {
+    if (op < log_->first_op()) continue;
+    if (!found.contains(op)) return fmt::format("op {} was acknowledged and is gone; the log ends at op {}", op, log_->head().op);
+    if (found[op] != bytes) return fmt::format("op {} was acknowledged with other bytes", op);
+  }
+  return "";
+}
+
+void LogWorld::promise_what_is_there() {
+  const auto replayed = log_->replay(log_->first_op(), [&](const entry::EntryView& view) -> Result<void> {
+    promises_.acknowledged[view.header().op] = std::string(as_text(view.bytes()));
+    return {};
+  });
+  SLUICE_ASSERT(replayed.has_value(), "{}", replayed.error().to_string());
+}
+
+}  // namespace sluice::sim

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/clock.hpp"
+#include "core/entry/batch.hpp"
+#include "core/log/entry_log.hpp"
+#include "tests/simulation/storage/sim_io_queue.hpp"
+#include "tests/simulation/storage/sim_storage.hpp"
+
+namespace sluice::sim {
+
+// An EntryLog on a simulated machine, and what it has promised. The promises are values: keep them with a snapshot of the machine.
+struct Promises {
+  std::map<Op, std::string> acknowledged;  // the entries, byte for byte
+  Op checkpoint;                           // acknowledged
+  Op trim_allowed{1};                      // what lies before may be gone
+};
+
+class LogWorld {
+ public:
+  explicit LogWorld(SimOptions options = {}) : machine_(options), queue_(machine_, options.seed) {}
+  ~LogWorld() { die(); }
+  LogWorld(const LogWorld&) = delete;
+  LogWorld& operator=(const LogWorld&) = delete;
+
+  [[nodiscard]] SimStorage& machine() { return machine_; }
+  [[nodiscard]] SimIoQueue& queue() { return queue_; }
+  [[nodiscard]] log::EntryLog& log() { return *log_; }
+  [[nodiscard]] Promises& promises() { return promises_; }
+
+  [[nodiscard]] Result<void> open();
+  // The log is destroyed and its jobs vanish, as with its process; what the machine does then is up to the test.
+  void die();
+
+  // Appends a batch of records of so many bytes altogether. Nothing is run.
+  void append(std::size_t bytes, bool must_sync);
+  void run() { (void)queue_.run_until_idle(); }
+  void checkpoint();
+  // Allows whatever is older than the newest `ops_kept` to go.
+  void trim(std::uint64_t ops_kept);
+  void sync();
+
+  // The first promise that the log, as it was opened, does not keep; "" if there is none.
+  [[nodiscard]] std::string broken_promise();
+  // What is there after a start is promised from then on.
+  void promise_what_is_there();
+
+ private:
+  SimStorage machine_;
+  SimIoQueue queue_;
+  ManualClock clock_;
+  std::unique_ptr<log::EntryLog> log_;
+  Promises promises_;
+  std::uint64_t number_ = 0;
+};
+
+}  // namespace sluice::sim
