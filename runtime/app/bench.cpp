@@ -4,6 +4,7 @@
 #include "core/base/random.hpp"
 #include "runtime/app/offline.hpp"
 #include "runtime/app/plugin_schemas.hpp"
+#include "runtime/bench/log_bench.hpp"
 #include "runtime/bench/pipe_bench.hpp"
 
 namespace sluice::app {
@@ -13,7 +14,8 @@ namespace {
 // A directory that is gone when the measuring is over.
 class ScratchDirectory {
  public:
-  explicit ScratchDirectory(std::filesystem::path path) : path_(std::move(path)) {}
+  explicit ScratchDirectory(const std::filesystem::path& parent)
+      : path_(parent / fmt::format("sluice-bench-{:016x}", system_random().next())) {}
   ScratchDirectory(const ScratchDirectory&) = delete;
   ScratchDirectory& operator=(const ScratchDirectory&) = delete;
   ~ScratchDirectory() {
@@ -22,6 +24,14 @@ class ScratchDirectory {
   }
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 
+  // Itself, and a folder in it.
+  [[nodiscard]] Result<void> create(const std::string& folder) const {
+    std::error_code failed;
+    std::filesystem::create_directories(path_ / folder, failed);
+    if (failed) return fail(errno_error(failed.value(), "create " + (path_ / folder).string()));
+    return {};
+  }
+
  private:
   std::filesystem::path path_;
 };
@@ -29,10 +39,8 @@ class ScratchDirectory {
 }  // namespace
 
 Result<ExitCode> bench_pipe(const Console& console, const BenchOptions& options) {
-  const ScratchDirectory scratch(options.scratch / fmt::format("sluice-bench-{:016x}", system_random().next()));
-  std::error_code failed;
-  std::filesystem::create_directories(scratch.path() / "plugins", failed);
-  if (failed) return fail(errno_error(failed.value(), "create " + scratch.path().string()));
+  const ScratchDirectory scratch(options.scratch);
+  SLUICE_CHECK(scratch.create("plugins"));
 
   SLUICE_TRY(const config::DaemonConfig daemon, daemon_config_of(options.places));
   const auto plugins = make_plugin_catalog(daemon, scratch.path() / "plugins");
@@ -43,6 +51,16 @@ Result<ExitCode> bench_pipe(const Console& console, const BenchOptions& options)
                                                         .scratch = scratch.path(),
                                                         .program = std::filesystem::read_symlink("/proc/self/exe"),
                                                         .scale = options.scale}));
+  console.print(console.json() ? bench::to_json_lines(figures) : bench::to_table(figures));
+  return ExitCode::kOk;
+}
+
+Result<ExitCode> bench_log(const Console& console, const BenchOptions& options) {
+  const ScratchDirectory scratch(options.scratch);
+  SLUICE_CHECK(scratch.create("log"));
+  const std::uint64_t seed = options.seed.value_or(system_random().next() % 1'000'000);
+  if (!console.json()) console.print(fmt::format("order of the cases: --seed {}\n", seed));
+  SLUICE_TRY(const auto figures, bench::run_log_bench({.scratch = scratch.path() / "log", .seed = seed, .scale = options.scale}));
   console.print(console.json() ? bench::to_json_lines(figures) : bench::to_table(figures));
   return ExitCode::kOk;
 }

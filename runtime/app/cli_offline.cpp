@@ -80,8 +80,15 @@ void add_other_commands(CLI::App& app, CommandLine& line) {
   CLI::App* pipe = add_command(*bench, line, "pipe", "A record's whole way beside its floors: pipelines, ABI, HTTP, start, memory",
                                [&options](const Console& console) { return bench_pipe(console, options); });
   pipe->add_option("--plugin-path", options.places.search, "Search this folder first; may be repeated");
-  pipe->add_option("--scratch", options.scratch, "Where logs are written and removed again")->capture_default_str();
-  pipe->add_option("--scale", options.scale, "Multiplies the number of records")->check(CLI::Range(0.01, 100.0))->capture_default_str();
+  CLI::App* log_alone = add_command(*bench, line, "log", "The partition log alone beside its floors: appends, flushes, polls, recovery",
+                                    [&options](const Console& console) { return bench_log(console, options); });
+  log_alone->add_option("--seed", options.seed, "The order of the cases; random unless given");
+  for (CLI::App* command : {pipe, log_alone}) {
+    command->add_option("--scratch", options.scratch, "Where logs are written and removed again")->capture_default_str();
+    command->add_option("--scale", options.scale, "Multiplies the number of records")
+        ->check(CLI::Range(0.01, 100.0))
+        ->capture_default_str();
+  }
 
   add_command(app, line, "version", "The version", [](const Console& console) { return show_version(console); });
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,9 +38,11 @@ struct BenchOptions {
   PluginPlaces places;
   std::filesystem::path scratch = std::filesystem::temp_directory_path();  // a directory of its own is made in it, and removed
   double scale = 1.0;                                                      // of the number of records
+  std::optional<std::uint64_t> seed;                                       // of the order of the cases of `bench log`
 };
 // Measures; an aim that does not hold is shown and is no failure.
 [[nodiscard]] Result<ExitCode> bench_pipe(const Console& console, const BenchOptions& options);
+[[nodiscard]] Result<ExitCode> bench_log(const Console& console, const BenchOptions& options);
 
 // kFailure if a check failed; warnings are fine.
 [[nodiscard]] Result<ExitCode> doctor(const Console& console, const std::filesystem::path& config);

@@ -2,10 +2,12 @@
 #include "runtime/base/files.hpp"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <new>
 
 #include <fmt/format.h>
 
@@ -14,17 +16,20 @@ namespace {
 
 class FileDescriptor {
  public:
+  FileDescriptor() = default;
   explicit FileDescriptor(int value) : value_(value) {}
-  ~FileDescriptor() {
-    if (value_ >= 0) ::close(value_);
-  }
+  ~FileDescriptor() { reset(-1); }
   FileDescriptor(const FileDescriptor&) = delete;
   FileDescriptor& operator=(const FileDescriptor&) = delete;
+  void reset(int value) {
+    if (value_ >= 0) ::close(value_);
+    value_ = value;
+  }
   [[nodiscard]] int get() const { return value_; }
   [[nodiscard]] bool valid() const { return value_ >= 0; }
 
  private:
-  int value_;
+  int value_ = -1;
 };
 
 Error file_error(std::string_view verb, const std::filesystem::path& file) {
@@ -57,15 +62,58 @@ Result<void> write_and_sync(const std::filesystem::path& file, std::string_view 
   return {};
 }
 
+// Opens for reading; a folder is an error. The size is what the file says of itself: 0 for a pipe or a file of /proc.
+Result<std::uint64_t> open_to_read(const std::filesystem::path& file, FileDescriptor& out) {
+  // Without O_NONBLOCK a FIFO in the place of the file would hold the daemon for ever.
+  out.reset(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!out.valid()) return fail(file_error("open", file));
+  struct stat status{};
+  if (::fstat(out.get(), &status) != 0) return fail(file_error("inspect", file));
+  if (S_ISDIR(status.st_mode)) return fail(Errc::kInvalidArgument, fmt::format("{} is a folder, a file is needed", file.string()));
+  return static_cast<std::uint64_t>(status.st_size);
+}
+
+std::unexpected<Error> too_large(const std::filesystem::path& file, std::uint64_t bytes_max) {
+  return fail(Errc::kLimit, fmt::format("{} is larger than the {} bytes allowed here", file.string(), bytes_max));
+}
+
 }  // namespace
 
+Pages::Pages(std::size_t bytes) : bytes_(bytes) {
+  if (bytes == 0) return;
+  void* const pages = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages == MAP_FAILED) throw std::bad_alloc();
+  begin_ = static_cast<char*>(pages);
+}
+
+Pages::~Pages() {
+  if (begin_ != nullptr) ::munmap(begin_, bytes_);
+}
+
+Pages& Pages::operator=(Pages&& other) noexcept {
+  std::swap(begin_, other.begin_);
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+
+Result<Pages> read_into_pages(const std::filesystem::path& file, std::uint64_t bytes_max) {
+  FileDescriptor descriptor;
+  SLUICE_TRY(const std::uint64_t size, open_to_read(file, descriptor));
+  if (size > bytes_max) return too_large(file, bytes_max);
+  Pages pages(static_cast<std::size_t>(size));
+  for (std::size_t at = 0; at < size;) {
+    const ssize_t count = ::read(descriptor.get(), pages.data() + at, static_cast<std::size_t>(size) - at);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return fail(file_error("read", file));
+    if (count == 0) return fail(Errc::kIo, fmt::format("{} became shorter while it was read; try again", file.string()));
+    at += static_cast<std::size_t>(count);
+  }
+  return pages;
+}
+
 Result<std::string> read(const std::filesystem::path& file, std::uint64_t bytes_max) {
-  // Without O_NONBLOCK a FIFO in the place of the file would hold the daemon for ever.
-  const FileDescriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!descriptor.valid()) return fail(file_error("open", file));
-  struct stat status{};
-  if (::fstat(descriptor.get(), &status) != 0) return fail(file_error("inspect", file));
-  if (S_ISDIR(status.st_mode)) return fail(Errc::kInvalidArgument, fmt::format("{} is a folder, a file is needed", file.string()));
+  FileDescriptor descriptor;
+  SLUICE_CHECK(open_to_read(file, descriptor));
   std::string contents;
   constexpr std::size_t kChunkBytes = 64 * 1024;
   while (true) {
@@ -75,9 +123,7 @@ Result<std::string> read(const std::filesystem::path& file, std::uint64_t bytes_
     if (count < 0 && errno != EINTR) return fail(file_error("read", file));
     contents.resize(at + static_cast<std::size_t>(count < 0 ? 0 : count));
     if (count == 0) return contents;
-    if (contents.size() > bytes_max) {
-      return fail(Errc::kLimit, fmt::format("{} is larger than the {} bytes allowed here", file.string(), bytes_max));
-    }
+    if (contents.size() > bytes_max) return too_large(file, bytes_max);
   }
 }
 

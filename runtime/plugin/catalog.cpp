@@ -113,8 +113,8 @@ Result<PluginDescription> PluginCatalog::Impl::inspect_file(const fs::path& file
   SLUICE_TRY(const FileStamp stamp, stamp_of(file));
   if (auto known = cached(stamp, file)) return *std::move(known);
   {
-    SLUICE_TRY(const std::string contents, files::read(file, kPluginFileBytesMax));
-    SLUICE_CHECK(judge_contents(contents, file.string()));
+    SLUICE_TRY(const files::Pages contents, files::read_into_pages(file, kPluginFileBytesMax));
+    SLUICE_CHECK(judge_contents(contents.text(), file.string()));
   }
   SLUICE_TRY(PluginDescription description, probe(options.probe_program, file, file.string(), options.probe_timeout));
   // Only what was found good is remembered: a missing library may be installed without a change of this file.
@@ -184,15 +184,15 @@ Result<std::shared_ptr<LoadedPlugin>> PluginCatalog::load(std::string_view plugi
   SLUICE_TRY(const fs::path file, resolve(plugin));
   SLUICE_CHECK(stamp_of(file));
   // One read: what is judged, hashed, copied, inspected and loaded are the same bytes, whatever happens to the file meanwhile.
-  SLUICE_TRY(const std::string contents, files::read(file, kPluginFileBytesMax));
-  SLUICE_CHECK(judge_contents(contents, file.string()));
-  const std::string sha256 = sha256_hex(contents);
+  SLUICE_TRY(const files::Pages contents, files::read_into_pages(file, kPluginFileBytesMax));
+  SLUICE_CHECK(judge_contents(contents.text(), file.string()));
+  const std::string sha256 = sha256_hex(contents.text());
 
   const auto slot = impl_->slot_of(sha256);
   const std::lock_guard lock(slot->mutex);
   if (slot->plugin) return slot->plugin;
   std::call_once(impl_->old_copies_removed, [&] { remove_private_copies(impl_->options.copy_dir); });
-  SLUICE_TRY(const fs::path copy, write_private_copy(impl_->options.copy_dir, sha256, file.filename().string(), contents));
+  SLUICE_TRY(const fs::path copy, write_private_copy(impl_->options.copy_dir, sha256, file.filename().string(), contents.text()));
   SLUICE_CHECK(probe(impl_->options.probe_program, copy, file.string(), impl_->options.probe_timeout));
   SLUICE_TRY(OpenedPlugin opened, open_plugin(copy, file.string()));
   opened.description.file = file;

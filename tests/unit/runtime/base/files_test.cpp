@@ -45,6 +45,19 @@ TEST_F(Files, SayWhatIsMissingTooLargeOrAFolder) {
   EXPECT_EQ(read(folder_ / "big", 100).value().size(), 100u);
 }
 
+TEST_F(Files, AreReadIntoPagesAsTheyAre) {
+  const std::string contents = std::string(200'000, 'a') + '\0' + "end";
+  const auto file = folder_ / "large";
+  ASSERT_TRUE(write_atomically(file, contents));
+  const auto pages = read_into_pages(file, contents.size());
+  ASSERT_TRUE(pages) << pages.error().to_string();
+  EXPECT_EQ(pages->text(), contents);
+  EXPECT_TRUE(read_into_pages(file, contents.size() - 1).error().is(Errc::kLimit));
+  EXPECT_TRUE(read_into_pages(folder_, 100).error().is(Errc::kInvalidArgument));
+  ASSERT_TRUE(write_atomically(file, ""));
+  EXPECT_EQ(read_into_pages(file, 0)->text(), "");
+}
+
 TEST_F(Files, DoNotWaitForAPipe) {
   const auto pipe = folder_ / "pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);

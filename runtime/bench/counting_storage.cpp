@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/bench/counting_storage.hpp"
+
+namespace sluice::bench {
+
+class CountingStorage::CountingFile final : public storage::File {
+ public:
+  CountingFile(storage::FilePtr below, std::atomic<std::uint64_t>& syncs) : below_(std::move(below)), syncs_(syncs) {}
+
+  const std::string& path() const override { return below_->path(); }
+  using File::write;
+  Result<void> write(std::uint64_t position, std::span<const Bytes> parts) override { return below_->write(position, parts); }
+  Result<std::size_t> read(std::uint64_t position, MutableBytes out) override { return below_->read(position, out); }
+  Result<void> sync() override {
+    syncs_.fetch_add(1, std::memory_order_relaxed);
+    return below_->sync();
+  }
+  Result<void> truncate(std::uint64_t size) override { return below_->truncate(size); }
+  Result<std::uint64_t> size() override { return below_->size(); }
+
+ private:
+  storage::FilePtr below_;
+  std::atomic<std::uint64_t>& syncs_;
+};
+
+Result<storage::FilePtr> CountingStorage::open(const std::string& path, storage::OpenMode mode) {
+  SLUICE_TRY(storage::FilePtr file, below_.open(path, mode));
+  return std::make_shared<CountingFile>(std::move(file), syncs_);
+}
+
+}  // namespace sluice::bench
