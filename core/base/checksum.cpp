@@ -2,6 +2,10 @@
 #include "core/base/checksum.hpp"
 
 #include <xxhash.h>
+#if defined(__x86_64__)
+// Redefines the functions used here to those that choose SSE2, AVX2 or AVX-512 at run time.
+#include <xxh_x86dispatch.h>
+#endif
 
 namespace sluice {
 
