@@ -9,7 +9,8 @@
 namespace sluice::storage {
 
 // The exclusive lock on a file, held until destruction or the death of the process, whichever way it dies. The file stays and holds the
-// process id of its last holder, for messages only. Two locks of one process exclude each other too. Movable, any thread.
+// process id of its last holder, if there was room for it: for messages only. Two locks of one process exclude each other too. Movable, any
+// thread.
 class FileLock {
  public:
   // Creates the file if need be; does not wait. Errors: storage.locked naming the holder's process id, base.io.

@@ -13,6 +13,8 @@
 
 #include <fmt/format.h>
 
+#include "core/storage/file_lock.hpp"
+
 namespace sluice::storage {
 namespace {
 
@@ -118,11 +120,17 @@ int open_flags(OpenMode mode) {
   return O_RDONLY;
 }
 
-std::string parent_of(const std::string& path) {
+std::string parent_of(std::string path) {
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
   const std::size_t slash = path.find_last_of('/');
   if (slash == std::string::npos) return ".";
   return slash == 0 ? "/" : path.substr(0, slash);
 }
+
+struct PosixLock final : Lock {
+  explicit PosixLock(FileLock lock) : held(std::move(lock)) {}
+  FileLock held;
+};
 
 class PosixStorage final : public Storage {
  public:
@@ -178,11 +186,16 @@ class PosixStorage final : public Storage {
     return {};
   }
 
+  Result<LockPtr> lock(const std::string& path) override {
+    SLUICE_TRY(FileLock held, FileLock::acquire(path));
+    return std::make_unique<PosixLock>(std::move(held));
+  }
+
  private:
   Result<void> make_directory(const std::string& directory, int depth_left) {
     struct stat status{};
     if (::stat(directory.c_str(), &status) == 0) {
-      if (S_ISDIR(status.st_mode)) return {};
+      if (S_ISDIR(status.st_mode)) return sync_entry(directory);
       errno = ENOTDIR;
       return io_failure("create", directory);
     }
@@ -192,6 +205,13 @@ class PosixStorage final : public Storage {
     const std::string parent = parent_of(directory);
     SLUICE_CHECK(make_directory(parent, depth_left - 1));
     if (::mkdir(directory.c_str(), 0750) != 0 && errno != EEXIST) return io_failure("create", directory);
+    return sync_directory(parent);
+  }
+
+  // A parent that cannot be opened for reading is not one in which an earlier run made this directory: that run would have failed.
+  Result<void> sync_entry(const std::string& directory) {
+    const std::string parent = parent_of(directory);
+    if (::access(parent.c_str(), R_OK) != 0) return {};
     return sync_directory(parent);
   }
 };

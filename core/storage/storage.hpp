@@ -41,6 +41,13 @@ class File {
 };
 using FilePtr = std::shared_ptr<File>;
 
+// A held lock: released with the object, or with the process, whichever way that dies.
+class Lock {
+ public:
+  virtual ~Lock() = default;
+};
+using LockPtr = std::unique_ptr<Lock>;
+
 // A file system. Calls block; any thread. Directory changes are durable only after sync_directory.
 class Storage {
  public:
@@ -53,9 +60,13 @@ class Storage {
   [[nodiscard]] virtual Result<void> remove_directory(const std::string& directory) = 0;
   // Names in a directory, without "." and "..", sorted.
   [[nodiscard]] virtual Result<std::vector<std::string>> list(const std::string& directory) = 0;
-  // Creates the directory and its missing parents, and syncs every directory that got a new entry. Existing ones are fine.
+  // Creates the directory and its missing parents. An existing directory may have been made by a process that was killed before it synced
+  // the parent: so afterwards its own entry, and that of every one that was made, is durable.
   [[nodiscard]] virtual Result<void> make_directories(const std::string& directory) = 0;
   [[nodiscard]] virtual Result<void> sync_directory(const std::string& directory) = 0;
+  // The exclusive lock on a file, which is made if need be; does not wait. Errors: storage.locked, base.io. The default is for a file
+  // system that one process alone can see: there is nobody to exclude.
+  [[nodiscard]] virtual Result<LockPtr> lock(const std::string& path);
 };
 
 // Whether the error says that the thing is absent. Every other error means that it is not known.
