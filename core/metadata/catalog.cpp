@@ -139,18 +139,22 @@ Result<Catalog> Catalog::decode_snapshot(Bytes bytes) {
       if (group == kMetadataGroup || group >= catalog.next_group_ || !seen.insert(group).second)
         return malformed_snapshot("a group id occurs twice or out of range");
     }
+    // One state has one snapshot.
+    if (!catalog.topics_.empty() && catalog.topics_.rbegin()->first >= topic.name)
+      return malformed_snapshot("the topics are not in ascending order");
     catalog.group_count_ += topic.groups.size();
     TopicName name = topic.name;
-    if (!catalog.topics_.emplace(std::move(name), std::move(topic)).second) return malformed_snapshot("a topic occurs twice");
+    catalog.topics_.emplace_hint(catalog.topics_.end(), std::move(name), std::move(topic));
   }
   const auto paused_count = reader.get<std::uint32_t>();
   if (!paused_count || *paused_count > kPausedMax || catalog.group_count_ > kGroupsMax)
     return malformed_snapshot("cut short, or more entries than are allowed");
   for (std::uint32_t i = 0; i < *paused_count; ++i) {
     const auto connector = reader.get_sized();
-    if (!connector || !validate_connector_key(as_text(*connector)) || !catalog.paused_.emplace(as_text(*connector)).second) {
-      return malformed_snapshot("a paused connector's key is damaged");
-    }
+    if (!connector || !validate_connector_key(as_text(*connector))) return malformed_snapshot("a paused connector's key is damaged");
+    if (!catalog.paused_.empty() && *catalog.paused_.rbegin() >= as_text(*connector))
+      return malformed_snapshot("the paused connectors are not in ascending order");
+    catalog.paused_.emplace_hint(catalog.paused_.end(), as_text(*connector));
   }
   if (!reader.finished()) return malformed_snapshot("bytes left over at the end");
   return catalog;

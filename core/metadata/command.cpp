@@ -3,17 +3,13 @@
 
 #include <fmt/format.h>
 
+#include "core/base/overload.hpp"
 #include "core/metadata/errc.hpp"
 
 namespace sluice::metadata {
 namespace {
 
 enum class CommandKind : std::uint16_t { kCreateTopic = 1, kDeleteTopic = 2, kSetPaused = 3 };
-
-template <typename... Ts>
-struct CommandOverload : Ts... {
-  using Ts::operator()...;
-};
 
 std::unexpected<Error> malformed_command(std::string_view what) {
   return fail(Errc::kMalformed, fmt::format("catalog command: {}", what));
@@ -88,7 +84,7 @@ ByteVector encode(const Command& command) {
   ByteVector out;
   ByteWriter writer(out);
   writer.put(kFormatVersion);
-  std::visit(CommandOverload{
+  std::visit(Overload{
                  [&](const CreateTopic& create) {
                    writer.put(static_cast<std::uint16_t>(CommandKind::kCreateTopic));
                    encode(writer, create.name);

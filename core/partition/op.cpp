@@ -3,17 +3,13 @@
 
 #include <fmt/format.h>
 
+#include "core/base/overload.hpp"
 #include "core/partition/errc.hpp"
 
 namespace sluice::partition {
 namespace {
 
 enum class OpKind : std::uint16_t { kBeginAssignment = 1, kCommitOffset = 2, kBeginSource = 3, kTrim = 4, kStoreState = 5 };
-
-template <typename... Ts>
-struct OpOverload : Ts... {
-  using Ts::operator()...;
-};
 
 std::unexpected<Error> malformed_op(std::string_view what) {
   return fail(Errc::kMalformed, fmt::format("partition op: {}", what));
@@ -58,7 +54,7 @@ ByteVector encode(const PartitionOp& op) {
   ByteWriter writer(out);
   writer.put(kFormatVersion);
   const auto put_kind = [&](OpKind kind) { writer.put(static_cast<std::uint16_t>(kind)); };
-  std::visit(OpOverload{
+  std::visit(Overload{
                  [&](const BeginAssignment& begin) {
                    put_kind(OpKind::kBeginAssignment);
                    writer.put_sized(begin.group);

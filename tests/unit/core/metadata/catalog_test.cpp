@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "core/base/random.hpp"
 #include "core/metadata/errc.hpp"
 
@@ -94,6 +97,36 @@ TEST(Catalog, EveryTruncationOfASnapshotIsRefused) {
   for (std::size_t size = 0; size < whole.size(); ++size) {
     EXPECT_FALSE(Catalog::decode_snapshot(Bytes(whole).first(size)).has_value()) << size;
   }
+}
+
+// As the format has it: equal states are equal bytes.
+TEST(Catalog, RefusesASnapshotThatIsNotInAscendingOrder) {
+  constexpr std::ptrdiff_t kTopicsAt = 2 + 8 + 8 + 4;
+  constexpr std::ptrdiff_t kPausedCountBytes = 4;
+  Catalog topics;
+  ASSERT_TRUE(topics.apply(Op(1), create("a")).has_value());
+  ASSERT_TRUE(topics.apply(Op(2), create("b")).has_value());
+  ByteVector bytes = topics.encode_snapshot();
+  const std::ptrdiff_t topic_bytes = (std::ssize(bytes) - kTopicsAt - kPausedCountBytes) / 2;
+  const auto first = bytes.begin() + kTopicsAt;
+  std::swap_ranges(first, first + topic_bytes, first + topic_bytes);
+  const auto swapped = Catalog::decode_snapshot(bytes);
+  ASSERT_FALSE(swapped.has_value());
+  EXPECT_TRUE(swapped.error().is(Errc::kMalformed));
+  EXPECT_NE(swapped.error().message().find("ascending"), std::string::npos) << swapped.error().message();
+  std::copy_n(first, topic_bytes, first + topic_bytes);
+  EXPECT_FALSE(Catalog::decode_snapshot(bytes).has_value()) << "one topic twice";
+
+  Catalog paused;
+  ASSERT_TRUE(paused.apply(Op(1), SetPaused{"aa", true}).has_value());
+  ASSERT_TRUE(paused.apply(Op(2), SetPaused{"bb", true}).has_value());
+  bytes = paused.encode_snapshot();
+  const std::ptrdiff_t key_bytes = (std::ssize(bytes) - kTopicsAt - kPausedCountBytes) / 2;
+  const auto key = bytes.begin() + kTopicsAt + kPausedCountBytes;
+  std::swap_ranges(key, key + key_bytes, key + key_bytes);
+  const auto keys_swapped = Catalog::decode_snapshot(bytes);
+  ASSERT_FALSE(keys_swapped.has_value());
+  EXPECT_NE(keys_swapped.error().message().find("ascending"), std::string::npos) << keys_swapped.error().message();
 }
 
 // A snapshot taken anywhere, and the commands after it, give the state that all commands give.
