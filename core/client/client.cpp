@@ -127,4 +127,8 @@ Result<std::optional<SourceState>> Client::source_state(PartitionRef partition, 
   });
 }
 
+std::uint64_t Client::log_warnings() const {
+  return impl_->node.warnings();
+}
+
 }  // namespace sluice::client

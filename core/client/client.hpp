@@ -29,9 +29,10 @@ namespace sluice::client {
 enum class Errc : std::uint8_t {
   kTopicExists,
   kTopicNotFound,
-  kPartitionNotFound,  // the topic was deleted
-  kPartitionRefused,   // recovery refused it; context cause=<code>
-  kOutOfRange,         // context earliest=<offset>, next=<offset>
+  kPartitionNotFound,     // the topic was deleted
+  kPartitionRefused,      // recovery refused it; context cause=<code>
+  kPartitionUnavailable,  // of kind retry: its files could not be opened so far; context cause=<code>
+  kOutOfRange,            // context earliest=<offset>, next=<offset>
   kFenced,
   kCommitBackwards,
   kAccountingMismatch,
@@ -126,6 +127,9 @@ class Client {
   // Source state. begin_source raises the source's epoch in this partition durably and returns its newest state there.
   [[nodiscard]] Result<SourcePosition> begin_source(PartitionRef partition, const std::string& connector);
   [[nodiscard]] Result<std::optional<SourceState>> source_state(PartitionRef partition, const std::string& connector);
+
+  // How often since the start the log could not do something that costs no record: write a checkpoint, remove a file, open a partition.
+  [[nodiscard]] std::uint64_t log_warnings() const;
 
  private:
   struct Impl;

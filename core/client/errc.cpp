@@ -18,6 +18,8 @@ const ErrorInfo& error_info(Errc code) {
       return error_info(node::Errc::kPartitionNotFound);
     case Errc::kPartitionRefused:
       return error_info(node::Errc::kPartitionRefused);
+    case Errc::kPartitionUnavailable:
+      return error_info(node::Errc::kPartitionUnavailable);
     case Errc::kOutOfRange:
       return error_info(node::Errc::kOutOfRange);
     case Errc::kFenced:

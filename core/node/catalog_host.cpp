@@ -11,9 +11,8 @@
 
 namespace sluice::node {
 
-CatalogHost::CatalogHost(std::unique_ptr<log::EntryLog> log, metadata::Catalog catalog, const Clock& clock,
-                         std::function<void(Error)> on_fatal)
-    : catalog_(std::move(catalog)), on_fatal_(std::move(on_fatal)), group_(std::move(log), *this, clock) {}
+CatalogHost::CatalogHost(Options options, std::unique_ptr<log::EntryLog> log, metadata::Catalog catalog, const Clock& clock)
+    : options_(std::move(options)), catalog_(std::move(catalog)), group_(std::move(log), *this, clock) {}
 
 void CatalogHost::propose(const metadata::Command& command, Done done) {
   if (auto allowed = catalog_.check(command); !allowed) return done(fail(std::move(allowed).error()));
@@ -46,10 +45,12 @@ Result<void> CatalogHost::apply(const entry::EntryView& entry) {
   return {};
 }
 
+void CatalogHost::on_warning(const Error& error) {
+  if (options_.on_warning) options_.on_warning(Error(error).with("partition", "catalog"));
+}
+
 void CatalogHost::on_fenced(const Error& error) {
-  Error fatal = error;
-  fatal.with("partition", "catalog");
-  if (on_fatal_) on_fatal_(std::move(fatal));
+  if (options_.on_fatal) options_.on_fatal(Error(error).with("partition", "catalog"));
 }
 
 }  // namespace sluice::node

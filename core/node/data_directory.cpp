@@ -65,7 +65,7 @@ std::optional<GroupDirectory> parse_group_directory(std::string_view name) {
 
 Result<DataDirectory> DataDirectory::open(storage::Storage& storage, std::string path, Random& random) {
   SLUICE_CHECK(storage.make_directories(path));
-  auto lock = storage::FileLock::acquire(fmt::format("{}/{}", path, kLockName));
+  auto lock = storage.lock(fmt::format("{}/{}", path, kLockName));
   if (!lock) return fail(std::move(lock).error().with("data_dir", path));
   DataDirectory directory(storage, std::move(path), *std::move(lock));
   SLUICE_TRY(const auto names, storage.list(directory.path_));
@@ -76,8 +76,12 @@ Result<DataDirectory> DataDirectory::open(storage::Storage& storage, std::string
     directory.is_new_ = true;
     directory.cluster_id_ = random.next_u128();
   }
-  SLUICE_CHECK(storage.make_directories(fmt::format("{}/{}", directory.path_, kTrashName)));
-  SLUICE_CHECK(storage.make_directories(fmt::format("{}/{}", directory.path_, kGroupsName)));
+  // What an earlier run renamed or made here, it may not have synced: from now on it counts.
+  for (const char* name : {kTrashName, kGroupsName}) {
+    SLUICE_CHECK(storage.make_directories(fmt::format("{}/{}", directory.path_, name)));
+    SLUICE_CHECK(storage.sync_directory(fmt::format("{}/{}", directory.path_, name)));
+  }
+  SLUICE_CHECK(storage.sync_directory(directory.path_));
   return directory;
 }
 
@@ -138,17 +142,29 @@ Result<std::vector<GroupDirectory>> DataDirectory::list_groups() const {
   return out;
 }
 
+Result<bool> DataDirectory::has_group(GroupDirectory directory) const {
+  const auto names = storage_->list(group_path(directory));
+  if (names) return true;
+  if (storage::is_absent(names.error())) return false;
+  return fail(names.error());
+}
+
 Result<void> DataDirectory::move_to_trash(GroupDirectory directory) const {
   SLUICE_CHECK(storage_->rename(group_path(directory), fmt::format("{}/{}/{}", path_, kTrashName, to_string(directory))));
   SLUICE_CHECK(storage_->sync_directory(fmt::format("{}/{}", path_, kGroupsName)));
   return storage_->sync_directory(fmt::format("{}/{}", path_, kTrashName));
 }
 
-Result<void> DataDirectory::empty_trash() const {
+std::vector<Error> DataDirectory::empty_trash() const {
   const std::string trash = fmt::format("{}/{}", path_, kTrashName);
-  SLUICE_TRY(const auto names, storage_->list(trash));
-  for (const std::string& name : names) SLUICE_CHECK(remove_tree(*storage_, fmt::format("{}/{}", trash, name)));
-  return storage_->sync_directory(trash);
+  const auto names = storage_->list(trash);
+  if (!names) return {names.error()};
+  std::vector<Error> failures;
+  for (const std::string& name : *names) {
+    if (auto removed = remove_tree(*storage_, fmt::format("{}/{}", trash, name)); !removed) failures.push_back(std::move(removed).error());
+  }
+  if (auto synced = storage_->sync_directory(trash); !synced) failures.push_back(std::move(synced).error());
+  return failures;
 }
 
 }  // namespace sluice::node

@@ -11,7 +11,6 @@
 #include "core/base/random.hpp"
 #include "core/base/result.hpp"
 #include "core/base/u128.hpp"
-#include "core/storage/file_lock.hpp"
 #include "core/storage/storage.hpp"
 
 namespace sluice::node {
@@ -47,19 +46,23 @@ class DataDirectory {
   // Every group directory that is there, sorted. Names that are none are ignored.
   [[nodiscard]] Result<std::vector<GroupDirectory>> list_groups() const;
 
+  // Whether anything is in the group's place.
+  [[nodiscard]] Result<bool> has_group(GroupDirectory directory) const;
+
   // Out of the way, durably; its files go with empty_trash().
   [[nodiscard]] Result<void> move_to_trash(GroupDirectory directory) const;
-  [[nodiscard]] Result<void> empty_trash() const;
+  // Removes whatever can be removed. What could not be, and why.
+  [[nodiscard]] std::vector<Error> empty_trash() const;
 
  private:
-  DataDirectory(storage::Storage& storage, std::string path, storage::FileLock lock)
+  DataDirectory(storage::Storage& storage, std::string path, storage::LockPtr lock)
       : storage_(&storage), path_(std::move(path)), lock_(std::move(lock)) {}
   [[nodiscard]] Result<void> read_format();
   [[nodiscard]] Result<void> check_new(const std::vector<std::string>& names) const;
 
   storage::Storage* storage_;
   std::string path_;
-  storage::FileLock lock_;
+  storage::LockPtr lock_;
   U128 cluster_id_;
   bool is_new_ = false;
 };

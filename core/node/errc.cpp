@@ -6,7 +6,7 @@
 namespace sluice::node {
 
 const ErrorInfo& error_info(Errc code) {
-  static constexpr std::array<ErrorInfo, 10> kTable{{
+  static constexpr std::array<ErrorInfo, 11> kTable{{
       {"node.foreign_directory", ErrorKind::kInvalidInput,
        "The data directory holds files that are not Sluice's. Name an empty directory, or the one that was used before."},
       {"node.newer_format", ErrorKind::kGiveUp,
@@ -22,6 +22,9 @@ const ErrorInfo& error_info(Errc code) {
       {"node.partition_refused", ErrorKind::kCorrupt,
        "Recovery refused this partition: nothing is served from it and its bytes are untouched, while the others run. The message and the "
        "context say why."},
+      {"node.partition_unavailable", ErrorKind::kRetry,
+       "The files of this partition could not be opened, for a reason that says nothing of what is in them: too many open files, no space, "
+       "no permission, a device that failed. It is tried again every few seconds; the message has the cause."},
       {"node.out_of_range", ErrorKind::kConflict,
        "The offset was trimmed by retention, or lies beyond the end; the context has what can be read."},
       {"node.busy", ErrorKind::kRetry, "As much work waits for this partition as it may hold. Try again when some of it is done."},

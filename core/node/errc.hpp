@@ -14,6 +14,7 @@ enum class Errc : std::uint8_t {
   kPartitionNotFound,
   kPartitionLost,
   kPartitionRefused,
+  kPartitionUnavailable,
   kOutOfRange,
   kBusy,
   kFatal,

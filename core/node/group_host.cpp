@@ -12,15 +12,15 @@
 namespace sluice::node {
 namespace {
 
-bool ends_the_group(const Error& error) {
-  return error.kind() == ErrorKind::kCorrupt || error.kind() == ErrorKind::kGiveUp;
-}
-
 std::unexpected<Error> stopped_error() {
   return fail(Errc::kStopped, "the group is closing");
 }
 
 }  // namespace
+
+bool is_op_outcome(const Error& error) {
+  return error.kind() != ErrorKind::kCorrupt && error.kind() != ErrorKind::kGiveUp;
+}
 
 GroupHost::GroupHost(std::unique_ptr<log::EntryLog> log, StateMachine& machine, const Clock& clock)
     : machine_(machine), clock_(clock), commit_(log->head().op), log_(std::move(log)) {}
@@ -62,7 +62,7 @@ void GroupHost::drain() {
   draining_ = true;
   while (!fenced_ && !in_flight_.empty() && in_flight_.front().durable) apply_front();
   draining_ = false;
-  if (fenced_) return;
+  if (fenced_) return maybe_finish_close();
   machine_.on_commit();
   maybe_checkpoint();
   maybe_finish_close();
@@ -78,7 +78,7 @@ void GroupHost::apply_front() {
   const Result<void> outcome = machine_.apply(front.entry.view);
   if (outcome) return front.done(Proposed{header.op, header.base_offset, header.next_offset});
   front.done(fail(outcome.error()));
-  if (ends_the_group(outcome.error())) fence(outcome.error());
+  if (!is_op_outcome(outcome.error())) fence(outcome.error());
 }
 
 void GroupHost::request_checkpoint() {
@@ -91,35 +91,68 @@ void GroupHost::maybe_checkpoint() {
   if (!checkpoint_due_ && log_->bytes_since_checkpoint() < checkpoint_at_bytes_) return;
   checkpoint_due_ = false;
   if (commit_ <= log_->checkpoint_op()) return machine_.on_checkpoint();
+  write_checkpoint(false);
+}
+
+void GroupHost::write_checkpoint(bool last) {
   checkpointing_ = true;
-  log_->write_checkpoint(commit_, machine_.encode_checkpoint(), [this](Result<void> outcome) {
-    checkpointing_ = false;
-    checkpoint_at_bytes_ = kCheckpointIntervalBytes;
-    if (outcome) {
-      machine_.on_checkpoint();
-    } else if (log_->fenced()) {
-      return fence(outcome.error());
-    } else {
-      checkpoint_at_bytes_ += log_->bytes_since_checkpoint();
-    }
-    maybe_checkpoint();
+  log_->write_checkpoint(commit_, machine_.encode_checkpoint(),
+                         [this, last](Result<void> outcome) { on_checkpoint_written(std::move(outcome), last); });
+}
+
+void GroupHost::on_checkpoint_written(Result<void> outcome, bool last) {
+  checkpointing_ = false;
+  if (!log_) return;  // the host is being destroyed
+  checkpoint_at_bytes_ = kCheckpointIntervalBytes;
+  if (outcome) {
+    machine_.on_checkpoint();
+  } else if (log_->fenced()) {
+    fence(outcome.error());
+  } else {
+    checkpoint_at_bytes_ += log_->bytes_since_checkpoint();
+    machine_.on_warning(Error(outcome.error()).with("while", "writing a checkpoint"));
+  }
+  if (last && !outcome && !fenced_) return finish_close(std::move(outcome));
+  maybe_checkpoint();
+  maybe_finish_close();
+}
+
+void GroupHost::flush() {
+  if (fenced_ || closing_) return;
+  if (flushing_) {
+    flush_again_ = true;
+    return;
+  }
+  flushing_ = true;
+  flush_again_ = false;
+  log_->sync([this](Result<void> outcome) {
+    flushing_ = false;
+    if (!log_) return;  // the host is being destroyed
+    if (!outcome) fence(outcome.error());
+    if (flush_again_ && log_->unsynced_bytes() > 0) flush();
     maybe_finish_close();
   });
 }
 
-void GroupHost::flush() {
-  if (flushing_ || fenced_ || closing_) return;
-  flushing_ = true;
-  log_->sync([this](Result<void> outcome) {
-    flushing_ = false;
-    if (!outcome) return fence(outcome.error());
-    maybe_finish_close();
-  });
+void GroupHost::drop_before(Offset floor) {
+  if (dropping_ || closing_ || fenced_) return;
+  dropping_ = true;
+  log_->drop_before(floor, tracked<std::size_t>([this, floor](Result<std::size_t> dropped) {
+                      dropping_ = false;
+                      // What could not be removed is first in line after the next checkpoint.
+                      if (!dropped) return machine_.on_warning(Error(dropped.error()).with("while", "removing old segments"));
+                      if (*dropped == log::kDropSegmentsMax) drop_before(floor);
+                    }));
 }
 
 void GroupHost::fence(const Error& error) {
   // After close, and while the log is destroyed, everybody hears log.stopped: that is no fault.
   if (fenced_ || (closing_ && !close_done_)) return;
+  become_fenced(error);
+  maybe_finish_close();
+}
+
+void GroupHost::become_fenced(const Error& error) {
   fenced_ = Error(Errc::kFatal, fmt::format("group {} is fenced: {}", log_->options().group, error.message()))
                 .with("directory", log_->options().directory)
                 .with("cause", std::string(error.code()));
@@ -128,35 +161,31 @@ void GroupHost::fence(const Error& error) {
   machine_.on_fenced(*fenced_);
   std::deque<InFlight> dropped = std::exchange(in_flight_, {});
   for (InFlight& item : dropped) item.done(fail(*fenced_));
-  if (close_done_) finish_close(fail(*fenced_));
 }
 
 void GroupHost::close(std::move_only_function<void(Result<void>)> done) {
   SLUICE_ASSERT(!closing_);
   closing_ = true;
   close_done_ = std::move(done);
-  if (fenced_) return finish_close(fail(*fenced_));
   maybe_finish_close();
 }
 
 void GroupHost::maybe_finish_close() {
-  if (!close_done_ || fenced_ || draining_ || checkpointing_ || flushing_ || !in_flight_.empty()) return;
-  if (commit_ > log_->checkpoint_op() && machine_.may_checkpoint()) {
-    checkpointing_ = true;
-    log_->write_checkpoint(commit_, machine_.encode_checkpoint(), [this](Result<void> outcome) {
-      checkpointing_ = false;
-      if (!outcome && log_->fenced()) return fence(outcome.error());
-      finish_close(std::move(outcome));
-    });
-    return;
-  }
+  if (!close_done_ || draining_ || checkpointing_ || flushing_ || calls_ != 0) return;
+  if (fenced_) return finish_close(fail(*fenced_));
+  if (!in_flight_.empty()) return;
+  if (commit_ > log_->checkpoint_op() && machine_.may_checkpoint()) return write_checkpoint(true);
   finish_close({});
 }
 
 void GroupHost::finish_close(Result<void> outcome) {
   if (!close_done_) return;
-  auto done = std::exchange(close_done_, {});
-  log_->close([done = std::move(done), outcome = std::move(outcome)](Result<void> closed) mutable {
+  log_->close([this, done = std::exchange(close_done_, {}), outcome = std::move(outcome)](Result<void> closed) mutable {
+    // Acknowledged bytes that this sync did not make durable are lost like those of any other.
+    if (!closed && log_ && log_->fenced() && !fenced_) {
+      become_fenced(closed.error());
+      return done(fail(*fenced_));
+    }
     done(outcome ? std::move(closed) : std::move(outcome));
   });
 }

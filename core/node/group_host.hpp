@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -31,8 +32,8 @@ using ProposeDone = std::move_only_function<void(Result<Proposed>)>;
 class StateMachine {
  public:
   virtual ~StateMachine() = default;
-  // The next committed entry. An error of kind corrupt or give up means that the entry cannot be understood: the group stops. Any other
-  // error is the op's own outcome and goes to whoever proposed it.
+  // The next committed entry. An error that is the op's own outcome goes to whoever proposed it; any other means that the entry cannot be
+  // understood: the group stops.
   virtual Result<void> apply(const entry::EntryView& entry) = 0;
   [[nodiscard]] virtual ByteVector encode_checkpoint() const = 0;
   // False while the state speaks of things that are not on the disk yet.
@@ -41,9 +42,14 @@ class StateMachine {
   virtual void on_commit() {}
   // After a checkpoint became durable.
   virtual void on_checkpoint() {}
+  // Something failed that costs no record and is tried again later: a checkpoint, the removal of a segment.
+  virtual void on_warning(const Error& error) = 0;
   // A write or sync failed: nothing more is acknowledged, ever.
   virtual void on_fenced(const Error& error) = 0;
 };
+
+// Whether an error of apply is the op's own outcome, and the same each time the op is applied. Any other ends the group.
+[[nodiscard]] bool is_op_outcome(const Error& error);
 
 // Runs one group with a single replica: stamps entries, appends them to the log it owns, and when they are durable commits, applies and
 // answers, strictly in op order. Writes a checkpoint after each roll, every kCheckpointIntervalBytes and at close; one that cannot be
@@ -61,9 +67,22 @@ class GroupHost {
   void propose(entry::EntryDraft draft, bool must_sync, ProposeDone done);
   // Writes a checkpoint as soon as one may be written, even if none is due.
   void request_checkpoint();
-  // Syncs what must not wait for its acknowledgement.
+  // Syncs everything acknowledged so far, if need be with a second sync after the one that runs.
   void flush();
-  // No propose() after it. Waits for what is in flight, writes a last checkpoint, closes the log. The error, if any, of that last part.
+  // Removes the whole segments that hold nothing at or above `floor` and that a checkpoint covers.
+  void drop_before(Offset floor);
+  // A completion for a call on log(). close() waits until it has run, so what it touches is there.
+  template <typename T, typename Use>
+  [[nodiscard]] log::Completion<T> tracked(Use use) {
+    ++calls_;
+    return [this, use = std::move(use)](Result<T> outcome) mutable {
+      use(std::move(outcome));
+      --calls_;
+      maybe_finish_close();
+    };
+  }
+  // No propose() after it. Waits for everything in flight, writes a last checkpoint, closes the log. The error, if any, of that last part;
+  // a sync that fails there fences the group like any other.
   void close(std::move_only_function<void(Result<void>)> done);
 
   [[nodiscard]] Op commit() const { return commit_; }
@@ -86,6 +105,9 @@ class GroupHost {
   void drain();
   void apply_front();
   void maybe_checkpoint();
+  void write_checkpoint(bool last);
+  void on_checkpoint_written(Result<void> outcome, bool last);
+  void become_fenced(const Error& error);
   void maybe_finish_close();
   void finish_close(Result<void> outcome);
 
@@ -99,6 +121,9 @@ class GroupHost {
   std::uint64_t checkpoint_at_bytes_ = kCheckpointIntervalBytes;  // of the log since the last one
   bool checkpointing_ = false;
   bool flushing_ = false;
+  bool flush_again_ = false;  // asked for while one ran, which may not cover what was appended meanwhile
+  bool dropping_ = false;
+  std::size_t calls_ = 0;  // tracked ones that have not completed
   bool closing_ = false;
   std::move_only_function<void(Result<void>)> close_done_;
   std::optional<Error> fenced_;

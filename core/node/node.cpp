@@ -3,10 +3,14 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <iterator>
+#include <set>
+#include <string>
 #include <thread>
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/node/errc.hpp"
 #include "core/node/node_impl.hpp"
@@ -15,22 +19,31 @@ namespace sluice::node {
 namespace {
 
 constexpr std::chrono::seconds kCloseDeadlineOfDestructor{60};
+constexpr const char* kCatalogName = "catalog";
+constexpr std::size_t kNamesInMessageMax = 8;
 
-// Counts the answers of a close, keeps the first error. Shared with answers that come after the deadline.
+// Waits for the answers of a close, keeps the first error. Shared with answers that come after the deadline.
 struct CloseLatch {
   std::mutex mutex;
   std::condition_variable all_done;
-  std::size_t waiting;
+  std::set<std::string> waiting;  // names
   std::optional<Error> first_error;
 
-  explicit CloseLatch(std::size_t count) : waiting(count) {}
-
-  void count_down(Result<void> outcome) {
+  void count_down(const std::string& name, Result<void> outcome) {
     const std::lock_guard lock(mutex);
     if (!outcome && !first_error) first_error = std::move(outcome).error();
-    if (--waiting == 0) all_done.notify_all();
+    waiting.erase(name);
+    if (waiting.empty()) all_done.notify_all();
   }
 };
+
+std::string list_some(const std::set<std::string>& names) {
+  const std::size_t shown = std::min(names.size(), kNamesInMessageMax);
+  const auto end = std::next(names.begin(), static_cast<std::ptrdiff_t>(shown));
+  std::string text = fmt::format("{}", fmt::join(names.begin(), end, ", "));
+  if (shown < names.size()) text += fmt::format(" and {} more", names.size() - shown);
+  return text;
+}
 
 std::size_t shard_count(std::size_t wanted) {
   const std::size_t cores = std::max<std::size_t>(1, std::thread::hardware_concurrency());
@@ -65,6 +78,11 @@ void Node::Impl::fatal(Error error) {
   if (options.on_fatal) options.on_fatal(std::move(error));
 }
 
+void Node::Impl::warn(Error error) {
+  warnings.fetch_add(1, std::memory_order_relaxed);
+  if (options.on_warning) options.on_warning(std::move(error));
+}
+
 Result<SlotPtr> Node::Impl::find_slot(GroupId group, const std::shared_lock<std::shared_mutex>&) const {
   if (closing) return fail(Errc::kStopped, "the node is closing");
   const auto found = groups.find(group);
@@ -81,21 +99,26 @@ Result<void> Node::Impl::close(std::chrono::nanoseconds deadline) {
     closing = true;
     for (const auto& [group, slot] : groups) open_slots.push_back(slot);
   }
-  const auto latch = std::make_shared<CloseLatch>(open_slots.size() + 1);
+  const auto latch = std::make_shared<CloseLatch>();
+  latch->waiting.insert(kCatalogName);
+  for (const SlotPtr& slot : open_slots) latch->waiting.insert(slot->name);
   for (const SlotPtr& slot : open_slots) {
     slot->shard->post([slot, latch] {
-      if (!slot->host) return latch->count_down({});
-      slot->host->close([latch](Result<void> outcome) { latch->count_down(std::move(outcome)); });
+      if (!slot->host) return latch->count_down(slot->name, {});
+      slot->host->close([slot, latch](Result<void> outcome) { latch->count_down(slot->name, std::move(outcome)); });
     });
   }
+  // After the change that is being carried out, so that no partition is left half-way and the checkpoint can be written.
   shard_of(kMetadataGroup).post([this, latch] {
-    catalog->close([latch](Result<void> outcome) { latch->count_down(std::move(outcome)); });
+    when_reconciled(
+        [this, latch] { catalog->close([latch](Result<void> outcome) { latch->count_down(kCatalogName, std::move(outcome)); }); });
   });
 
   std::unique_lock lock(latch->mutex);
-  if (!latch->all_done.wait_for(lock, deadline, [&] { return latch->waiting == 0; })) {
-    return fail(sluice::Errc::kTimeout, fmt::format("{} groups did not close within {} ms", latch->waiting,
-                                                    std::chrono::duration_cast<std::chrono::milliseconds>(deadline).count()));
+  if (!latch->all_done.wait_for(lock, deadline, [&] { return latch->waiting.empty(); })) {
+    return fail(sluice::Errc::kTimeout,
+                fmt::format("not closed within {} ms: {}", std::chrono::duration_cast<std::chrono::milliseconds>(deadline).count(),
+                            list_some(latch->waiting)));
   }
   lock.unlock();
   for (auto& shard : shards) shard->stop();
@@ -127,6 +150,10 @@ std::optional<Error> Node::fatal() const {
   return impl_->fatal_error;
 }
 
+std::uint64_t Node::warnings() const {
+  return impl_->warnings.load(std::memory_order_relaxed);
+}
+
 Result<void> Node::append(GroupId group, AppendRequest request, ProposeDone& done) {
   const std::shared_lock lock(impl_->groups_mutex);
   SLUICE_TRY(SlotPtr slot, impl_->find_slot(group, lock));
@@ -148,7 +175,23 @@ Result<void> Node::append(GroupId group, AppendRequest request, ProposeDone& don
 }
 
 void Node::propose(GroupId group, const partition::PartitionOp& op, Completion<PartitionView> done) {
-  impl_->with_partition(group, std::move(done), [op](PartitionHost& host, auto then) { host.propose(op, std::move(then)); });
+  std::shared_lock lock(impl_->groups_mutex);
+  auto found = impl_->find_slot(group, lock);
+  if (!found) {
+    lock.unlock();
+    return done(fail(std::move(found).error()));
+  }
+  const SlotPtr slot = *std::move(found);
+  if (slot->pending_ops.fetch_add(1, std::memory_order_relaxed) >= kPendingOpsMax) {
+    slot->pending_ops.fetch_sub(1, std::memory_order_relaxed);
+    lock.unlock();
+    return done(fail(Errc::kBusy, fmt::format("{}: {} operations wait to be written, no more may", slot->name, kPendingOpsMax)));
+  }
+  auto answered = [slot, done = std::move(done)](Result<PartitionView> outcome) mutable {
+    slot->pending_ops.fetch_sub(1, std::memory_order_relaxed);
+    done(std::move(outcome));
+  };
+  Impl::post_to(slot, std::move(answered), [op](PartitionHost& host, auto then) { host.propose(op, std::move(then)); });
 }
 
 void Node::read(GroupId group, const ReadRequest& request, Completion<ReadOutcome> done) {

@@ -24,6 +24,7 @@ namespace sluice::node {
 inline constexpr std::size_t kShardsMax = 64;
 inline constexpr std::size_t kIoThreadsMax = 256;
 inline constexpr std::uint64_t kPendingBytesMax = 64ULL << 20;  // appends of one partition that are not acknowledged yet
+inline constexpr std::uint32_t kPendingOpsMax = 1024;           // … and other operations
 
 struct NodeOptions {
   std::string data_dir;         // made if it is missing
@@ -32,6 +33,10 @@ struct NodeOptions {
   // A committed write can no longer be made durable. Called at most once, on a shard's thread, which it must not block; nothing more is
   // acknowledged by that partition, and the process has to end with a failure. The error names partition, file and errno.
   std::function<void(Error)> on_fatal{};
+  // Something could not be done that costs no record: a checkpoint, removing a file, opening a partition at its creation. Called on the
+  // node's threads, also on several at once, which it must not block.
+  std::function<void(Error)> on_warning{};
+  std::chrono::milliseconds reopen_interval{5000};  // between attempts to open the partitions whose files could not be opened
   storage::Storage* storage = &storage::posix_storage();
   const Clock* clock = &system_clock();
   Random* random = &system_random();
@@ -45,11 +50,11 @@ struct PartitionRecovery {
   std::string directory;
   log::RecoveryReport report;      // what was verified, cut and set aside; empty if refused
   std::optional<Error> refused{};  // the partition is not served, its bytes are untouched
+  bool tried_again = false;        // refused for the time being only: its files could not be opened
 };
 struct NodeRecovery {
   log::RecoveryReport catalog;
-  std::vector<PartitionRecovery> partitions;     // by topic and index
-  std::vector<std::string> unknown_directories;  // the catalog has never heard of them, or they cannot be moved away; they were left alone
+  std::vector<PartitionRecovery> partitions;  // by topic and index
 };
 
 // The streaming core of one process: the data directory, the shards and every group on them. Calls are thread-safe and do not block,
@@ -71,6 +76,8 @@ class Node {
   [[nodiscard]] const NodeRecovery& recovery() const;
   // The error that on_fatal got.
   [[nodiscard]] std::optional<Error> fatal() const;
+  // How often on_warning was called.
+  [[nodiscard]] std::uint64_t warnings() const;
 
   // Partitions. Errors beside those of the partition: node.partition_not_found, node.stopped, node.busy, and whatever refused it.
   // Answers later, unless it fails: then `done` was not touched. So a caller may number requests under a lock of its own.
@@ -80,7 +87,8 @@ class Node {
   void offset_for_time(GroupId group, TimestampUs at, Completion<Offset> done);
   void inspect(GroupId group, Completion<PartitionView> done);
 
-  // The catalog. A created topic has its partitions, and a deleted one has none, when the answer comes.
+  // The catalog. A created topic has its partitions, and a deleted one has none, when the answer comes. node.partition_unavailable: the
+  // topic is there, and so will be its partitions.
   void propose(const metadata::Command& command, Completion<void> done);
   // The catalog is valid inside the call.
   void inspect_catalog(Completion<const metadata::Catalog*> done);

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <shared_mutex>
 #include <string>
 #include <unordered_map>
@@ -29,9 +30,26 @@ struct GroupSlot {
   Shard* shard = nullptr;
   std::optional<Error> refused{};               // what every call gets; constant once published
   std::atomic<std::uint64_t> pending_bytes{0};  // of appends between their call and their answer
+  std::atomic<std::uint32_t> pending_ops{0};    // other operations, likewise
   std::unique_ptr<PartitionHost> host{};        // of the shard's thread
 };
 using SlotPtr = std::shared_ptr<GroupSlot>;
+
+// What may be in the place of a partition that is to be opened.
+enum class Origin : std::uint8_t {
+  kFresh,     // nothing: the catalog has just given the name away
+  kBegun,     // perhaps the beginning of it, from a run or an attempt that did not come to its end
+  kWitnessed  // its log: the catalog's checkpoint says so
+};
+struct Opening {
+  metadata::Topic topic;
+  std::size_t index = 0;  // of the partition
+  SlotPtr slot;
+  Origin origin = Origin::kFresh;
+  bool holds_checkpoint = false;  // of the catalog, until this is open
+  bool reported = false;          // that it could not be opened
+};
+using OpeningPtr = std::shared_ptr<Opening>;
 
 class Node::Impl {
  public:
@@ -44,6 +62,7 @@ class Node::Impl {
   // node.cpp
   [[nodiscard]] Result<void> close(std::chrono::nanoseconds deadline);
   void fatal(Error error);
+  void warn(Error error);
 
   // The partition, if it takes calls. The lock is held until the call is posted, so that close() finds each call refused or posted.
   [[nodiscard]] Result<SlotPtr> find_slot(GroupId group, const std::shared_lock<std::shared_mutex>& lock) const;
@@ -55,7 +74,7 @@ class Node::Impl {
 
   // node_reconcile.cpp: brings the partitions in step with a change of the catalog, one change at a time. [catalog shard]
   struct Reconciliation {
-    metadata::Change change;
+    metadata::Change change;  // empty: what could not be opened so far is tried again
     Completion<void> done;
   };
   void reconcile(Reconciliation next);
@@ -67,6 +86,9 @@ class Node::Impl {
   [[nodiscard]] Error refusal(const GroupSlot& slot, const Error& cause) const;
   [[nodiscard]] SlotPtr make_slot(const metadata::Topic& topic, std::size_t index);
   [[nodiscard]] log::LogOptions log_options(const metadata::Topic& topic, GroupId group) const;
+  [[nodiscard]] OpeningPtr make_opening(const metadata::Topic& topic, std::size_t index, Origin origin);
+  // [blocking]
+  [[nodiscard]] Result<OpenedPartition> open(Opening& opening) const;
   // Hands an opened partition to its shard. Later posts to that shard find it there.
   void adopt(const SlotPtr& slot, const metadata::TopicOptions& topic, OpenedPartition opened);
 
@@ -81,17 +103,25 @@ class Node::Impl {
   std::unordered_map<GroupId, SlotPtr> groups;
   bool closing = false;  // under groups_mutex
 
+  std::atomic<std::uint64_t> warnings{0};
   mutable std::mutex fatal_mutex;
   std::optional<Error> fatal_error;
 
  private:
   [[nodiscard]] Result<void> boot_catalog();
   [[nodiscard]] Result<void> boot_partitions(Op witnessed);
+  [[nodiscard]] Result<void> clear_leftovers(const std::set<GroupDirectory>& leftovers);
   void run_reconciliations();
   struct Creation;
   struct Deletion;
   void create_partitions(const metadata::Topic& topic);
-  void create_next_partition(const std::shared_ptr<Creation>& creation);
+  void open_partitions(std::vector<OpeningPtr> openings);
+  void open_next_partition(const std::shared_ptr<Creation>& creation);
+  void finish_opening(Opening& opening, Result<void> outcome);
+  // Remembers a partition that could not be opened. [catalog shard, or before it runs]
+  void keep_unopened(OpeningPtr opening);
+  void retry_unopened();
+  void forget_unopened(const metadata::Topic& topic);
   void delete_partitions(const metadata::Topic& topic);
   void discard_partitions(const std::shared_ptr<Deletion>& deletion);
   void empty_trash();
@@ -101,6 +131,8 @@ class Node::Impl {
   std::deque<Reconciliation> reconciliations_;  // bounded by the catalog commands in flight; of shard 0's thread
   bool reconciling_ = false;
   std::vector<Shard::Task> waiting_;  // for the end of that; one per blocked caller
+  std::vector<OpeningPtr> unopened_;  // partitions of the catalog that hold its checkpoint or are tried again
+  bool retry_scheduled_ = false;
   std::mutex trash_mutex_;
 };
 

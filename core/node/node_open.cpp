@@ -20,12 +20,9 @@ constexpr std::uint64_t kCatalogSegmentBytes = 16ULL << 20;
 constexpr std::uint64_t kHotBytesOfTopic = 64ULL << 20;  // newest entries kept in memory, over all partitions of a topic
 constexpr std::uint64_t kHotBytesMin = 64ULL << 10;      // … but at least this per partition
 
+// A partition and what its opening gave.
 struct BootItem {
-  const metadata::Topic* topic;
-  std::size_t index;  // of the partition
-  SlotPtr slot;
-  bool is_new = false;  // its directory is to be made
-  bool lost = false;    // its directory was there once
+  OpeningPtr opening;
   std::optional<Result<OpenedPartition>> opened{};
 };
 
@@ -39,6 +36,11 @@ void open_items(std::vector<BootItem>& items, const std::function<void(BootItem&
   std::vector<std::jthread> others;
   for (std::size_t i = 1; i < threads; ++i) others.emplace_back(work);
   work();
+}
+
+// Whether the attempt failed before it came to what is in the files.
+bool failed_at_the_system(const Error& cause) {
+  return cause.is(sluice::Errc::kIo) || cause.is(sluice::Errc::kNoSpace) || cause.is(sluice::Errc::kNotFound);
 }
 
 }  // namespace
@@ -68,8 +70,34 @@ log::LogOptions Node::Impl::log_options(const metadata::Topic& topic, GroupId gr
   return out;
 }
 
+OpeningPtr Node::Impl::make_opening(const metadata::Topic& topic, std::size_t index, Origin origin) {
+  return std::make_shared<Opening>(Opening{topic, index, make_slot(topic, index), origin});
+}
+
+Result<OpenedPartition> Node::Impl::open(Opening& opening) const {
+  const GroupDirectory place = opening.slot->directory;
+  SLUICE_TRY(const bool is_there, directory.has_group(place));
+  if (opening.origin == Origin::kWitnessed && !is_there) {
+    return fail(Errc::kPartitionLost, fmt::format("{}: its directory is gone", opening.slot->name));
+  }
+  if (opening.origin == Origin::kFresh) {
+    // Whatever is there, its records are not this topic's.
+    if (is_there) {
+      return fail(
+          Errc::kDamagedDirectory,
+          fmt::format("'{}' is there although the catalog has just given this name away for the first time", directory.group_path(place)));
+    }
+    opening.origin = Origin::kBegun;
+  }
+  log::LogOptions log = log_options(opening.topic, place.group);
+  log.must_exist = opening.origin == Origin::kWitnessed;
+  return open_partition(*options.storage, opening.slot->shard->io(), std::move(log));
+}
+
 Error Node::Impl::refusal(const GroupSlot& slot, const Error& cause) const {
-  Error error(Errc::kPartitionRefused, fmt::format("{} is refused: {}", slot.name, cause.message()));
+  Error error = failed_at_the_system(cause)
+                    ? Error(Errc::kPartitionUnavailable, fmt::format("{} cannot be opened: {}", slot.name, cause.message()))
+                    : Error(Errc::kPartitionRefused, fmt::format("{} is refused: {}", slot.name, cause.message()));
   error.with("cause", std::string(cause.code())).with("directory", directory.group_path(slot.directory));
   for (const auto& [key, value] : cause.context()) error.with(key, value);
   return error;
@@ -77,7 +105,8 @@ Error Node::Impl::refusal(const GroupSlot& slot, const Error& cause) const {
 
 void Node::Impl::adopt(const SlotPtr& slot, const metadata::TopicOptions& topic, OpenedPartition opened) {
   slot->shard->post([this, slot, topic, opened = std::move(opened)]() mutable {
-    PartitionHost::Options host_options{slot->name, topic, [this](Error error) { fatal(std::move(error)); }};
+    PartitionHost::Options host_options{slot->name, topic, [this](Error error) { fatal(std::move(error)); },
+                                        [this](Error error) { warn(std::move(error)); }};
     slot->host = std::make_unique<PartitionHost>(std::move(host_options), std::move(opened.log), std::move(opened.state), *slot->shard,
                                                  *options.clock);
     slot->host->resume_retention();
@@ -103,6 +132,7 @@ Result<void> Node::Impl::boot_catalog() {
   log_options.directory = directory.group_path(kCatalogDirectory);
   log_options.group = kMetadataGroup;
   log_options.segment_bytes = kCatalogSegmentBytes;
+  log_options.must_exist = !directory.is_new();
   auto opened = open_catalog(*options.storage, shard_of(kMetadataGroup).io(), std::move(log_options));
   if (!opened) return fail(std::move(opened).error().with("partition", "catalog"));
   if (directory.is_new()) {
@@ -113,50 +143,61 @@ Result<void> Node::Impl::boot_catalog() {
   }
   recovery.catalog = std::move(opened->report);
   catalog_checkpoint_op_ = opened->log->checkpoint_op();
-  catalog = std::make_unique<CatalogHost>(std::move(opened->log), std::move(opened->catalog), *options.clock,
-                                          [this](Error error) { fatal(std::move(error)); });
+  CatalogHost::Options host_options{[this](Error error) { fatal(std::move(error)); }, [this](Error error) { warn(std::move(error)); }};
+  catalog = std::make_unique<CatalogHost>(std::move(host_options), std::move(opened->log), std::move(opened->catalog), *options.clock);
+  return {};
+}
+
+// Directories that no topic of the catalog has.
+Result<void> Node::Impl::clear_leftovers(const std::set<GroupDirectory>& leftovers) {
+  const std::uint64_t applied = catalog->catalog().applied().value();
+  // First all of them, so that nothing is moved if one is proof that the catalog is not whole.
+  for (const GroupDirectory left : leftovers) {
+    if (left.incarnation.value() <= applied) continue;
+    return fail(Error(Errc::kDamagedDirectory,
+                      fmt::format("'{}' is newer than the catalog, which ends at op {}: the end of the catalog is lost, or the directory "
+                                  "was put there. Restore the catalog, or move the directory away",
+                                  directory.group_path(left), applied))
+                    .with("partition", "catalog"));
+  }
+  for (const GroupDirectory left : leftovers) {
+    if (auto moved = directory.move_to_trash(left); !moved) warn(std::move(moved).error().with("while", "removing a deleted partition"));
+  }
   return {};
 }
 
 Result<void> Node::Impl::boot_partitions(Op witnessed) {
   SLUICE_TRY(const auto listed, directory.list_groups());
-  std::set<GroupDirectory> present(listed.begin(), listed.end());
-  present.erase(kCatalogDirectory);
+  std::set<GroupDirectory> leftovers(listed.begin(), listed.end());
+  leftovers.erase(kCatalogDirectory);
   std::vector<BootItem> items;
   for (const auto& [name, topic] : catalog->catalog().topics()) {
+    const Origin origin = topic.incarnation.value() <= witnessed.value() ? Origin::kWitnessed : Origin::kBegun;
     for (std::size_t i = 0; i < topic.groups.size(); ++i) {
-      const bool is_there = present.erase({topic.groups[i], topic.incarnation}) != 0;
-      const bool was_made = topic.incarnation.value() <= witnessed.value();
-      items.push_back({&topic, i, make_slot(topic, i), !is_there && !was_made, !is_there && was_made});
+      leftovers.erase({topic.groups[i], topic.incarnation});
+      items.push_back({make_opening(topic, i, origin)});
     }
   }
-  for (const GroupDirectory left : present) {
-    const bool forgotten = left.incarnation.value() <= catalog->catalog().applied().value();
-    if (!forgotten || !directory.move_to_trash(left)) recovery.unknown_directories.push_back(directory.group_path(left));
-  }
-  open_items(items, [this](BootItem& item) {
-    if (item.lost) {
-      item.opened = fail(Errc::kPartitionLost, fmt::format("{}: its directory is gone", item.slot->name));
-    } else {
-      item.opened = open_partition(*options.storage, item.slot->shard->io(), log_options(*item.topic, item.slot->directory.group));
-    }
-  });
+  SLUICE_CHECK(clear_leftovers(leftovers));
+  open_items(items, [this](BootItem& item) { item.opened = open(*item.opening); });
   for (BootItem& item : items) {
-    PartitionRecovery found{item.topic->name,
-                            PartitionIndex(narrow<std::uint32_t>(item.index)),
-                            item.slot->directory.group,
-                            directory.group_path(item.slot->directory),
+    const Opening& opening = *item.opening;
+    PartitionRecovery found{opening.topic.name,
+                            PartitionIndex(narrow<std::uint32_t>(opening.index)),
+                            opening.slot->directory.group,
+                            directory.group_path(opening.slot->directory),
                             {}};
-    Result<OpenedPartition>& opened = *item.opened;
-    if (opened) {
+    groups.emplace(opening.slot->directory.group, opening.slot);
+    if (Result<OpenedPartition>& opened = *item.opened) {
       found.report = std::move(opened->report);
-      adopt(item.slot, item.topic->options, *std::move(opened));
+      adopt(opening.slot, opening.topic.options, *std::move(opened));
     } else {
-      item.slot->refused = refusal(*item.slot, opened.error());
+      opening.slot->refused = refusal(*opening.slot, opened.error());
+      found.tried_again = opening.slot->refused->is(Errc::kPartitionUnavailable);
       found.refused = std::move(opened).error();
-      if (item.is_new) catalog->hold_checkpoints();
+      item.opening->reported = true;
+      keep_unopened(item.opening);
     }
-    groups.emplace(item.slot->directory.group, item.slot);
     recovery.partitions.push_back(std::move(found));
   }
   return {};

@@ -16,8 +16,7 @@ constexpr std::size_t kPartitionsAtOnce = 4;  // of one topic, so that other gro
 }  // namespace
 
 struct Node::Impl::Creation {
-  metadata::Topic topic;
-  std::vector<SlotPtr> slots;
+  std::vector<OpeningPtr> openings;
   std::size_t started = 0;
   std::size_t finished = 0;
   std::optional<Error> first_error;
@@ -44,59 +43,117 @@ void Node::Impl::run_reconciliations() {
     for (Shard::Task& task : std::exchange(waiting_, {})) task();
     return;
   }
+  bool stopping = false;
+  {
+    const std::shared_lock lock(groups_mutex);
+    stopping = closing;
+  }
+  // The next start brings the partitions in step.
+  if (stopping) return finish_reconciliation(fail(Errc::kStopped, "the node is closing"));
   const metadata::Change& change = reconciliations_.front().change;
   if (change.created) {
     create_partitions(*change.created);
-  } else {
+  } else if (change.deleted) {
     delete_partitions(*change.deleted);
+  } else {
+    retry_unopened();
   }
 }
 
 void Node::Impl::finish_reconciliation(Result<void> outcome) {
   Reconciliation finished = std::move(reconciliations_.front());
   reconciliations_.pop_front();
-  // While a directory is missing, or one too many is there, the catalog's checkpoint must not say that all is in step.
-  if (outcome) catalog->reconciled();
+  // What a partition lacks holds the checkpoint by itself.
+  const bool changed = finished.change.created || finished.change.deleted;
+  const bool carried_out = outcome || !outcome.error().is(Errc::kStopped);
+  if (changed && carried_out) catalog->reconciled();
   finished.done(std::move(outcome));
   run_reconciliations();
 }
 
-// Opens the new partitions' logs a few at a time, and publishes them together.
 void Node::Impl::create_partitions(const metadata::Topic& topic) {
-  const auto creation = std::make_shared<Creation>();
-  creation->topic = topic;
-  for (std::size_t i = 0; i < topic.groups.size(); ++i) creation->slots.push_back(make_slot(topic, i));
-  for (std::size_t i = 0; i < std::min(kPartitionsAtOnce, creation->slots.size()); ++i) create_next_partition(creation);
+  std::vector<OpeningPtr> openings;
+  for (std::size_t i = 0; i < topic.groups.size(); ++i) openings.push_back(make_opening(topic, i, Origin::kFresh));
+  open_partitions(std::move(openings));
 }
 
-void Node::Impl::create_next_partition(const std::shared_ptr<Creation>& creation) {
-  const SlotPtr slot = creation->slots[creation->started++];
+// Opens the partitions' logs a few at a time, and publishes them together.
+void Node::Impl::open_partitions(std::vector<OpeningPtr> openings) {
+  const auto creation = std::make_shared<Creation>();
+  creation->openings = std::move(openings);
+  for (std::size_t i = 0; i < std::min(kPartitionsAtOnce, creation->openings.size()); ++i) open_next_partition(creation);
+}
+
+void Node::Impl::open_next_partition(const std::shared_ptr<Creation>& creation) {
+  const OpeningPtr opening = creation->openings[creation->started++];
   const auto opened = std::make_shared<std::optional<OpenedPartition>>();
-  auto job = [this, slot, opened, log = log_options(creation->topic, slot->directory.group)]() -> Result<void> {
-    SLUICE_TRY(*opened, open_partition(*options.storage, slot->shard->io(), log));
+  auto job = [this, opening, opened]() -> Result<void> {
+    SLUICE_TRY(*opened, open(*opening));
     return {};
   };
-  shard_of(kMetadataGroup).io().submit(std::move(job), [this, creation, slot, opened](Result<void> outcome) {
+  shard_of(kMetadataGroup).io().submit(std::move(job), [this, creation, opening, opened](Result<void> outcome) {
     if (outcome) {
-      adopt(slot, creation->topic.options, *std::move(*opened));
+      adopt(opening->slot, opening->topic.options, *std::move(*opened));
+      if (std::exchange(opening->holds_checkpoint, false)) catalog->reconciled();
     } else {
-      slot->refused = refusal(*slot, outcome.error());
-      if (!creation->first_error) creation->first_error = slot->refused;
+      opening->slot->refused = refusal(*opening->slot, outcome.error());
+      if (!creation->first_error) creation->first_error = opening->slot->refused;
+      if (!std::exchange(opening->reported, true)) warn(*opening->slot->refused);
+      keep_unopened(opening);
     }
     ++creation->finished;
-    if (creation->started < creation->slots.size()) return create_next_partition(creation);
-    if (creation->finished < creation->slots.size()) return;
+    if (creation->started < creation->openings.size()) return open_next_partition(creation);
+    if (creation->finished < creation->openings.size()) return;
     {
       const std::unique_lock lock(groups_mutex);
-      for (const SlotPtr& made : creation->slots) groups.emplace(made->directory.group, made);
+      for (const OpeningPtr& made : creation->openings) groups.insert_or_assign(made->slot->directory.group, made->slot);
     }
     finish_reconciliation(creation->first_error ? Result<void>(fail(*creation->first_error)) : Result<void>());
+  });
+}
+
+void Node::Impl::keep_unopened(OpeningPtr opening) {
+  const bool again = opening->slot->refused->is(Errc::kPartitionUnavailable);
+  const bool witnessed = opening->origin == Origin::kWitnessed;
+  // The checkpoint would say that its directory was made.
+  if (!witnessed && !std::exchange(opening->holds_checkpoint, true)) catalog->hold_checkpoints();
+  if (again || !witnessed) unopened_.push_back(std::move(opening));
+  if (!again || retry_scheduled_) return;
+  retry_scheduled_ = true;
+  shard_of(kMetadataGroup).after(options.reopen_interval, [this] {
+    retry_scheduled_ = false;
+    reconcile({{}, [](const Result<void>&) {}});
+  });
+}
+
+void Node::Impl::retry_unopened() {
+  std::vector<OpeningPtr> openings;
+  for (OpeningPtr& opening : std::exchange(unopened_, {})) {
+    if (!opening->slot->refused->is(Errc::kPartitionUnavailable)) {
+      unopened_.push_back(std::move(opening));
+      continue;
+    }
+    // Callers read the old slot until the new one is published.
+    opening->slot = make_slot(opening->topic, opening->index);
+    openings.push_back(std::move(opening));
+  }
+  if (openings.empty()) return finish_reconciliation({});
+  open_partitions(std::move(openings));
+}
+
+// Of a deleted topic nothing is to be opened any more.
+void Node::Impl::forget_unopened(const metadata::Topic& topic) {
+  std::erase_if(unopened_, [&](const OpeningPtr& opening) {
+    if (opening->topic.incarnation != topic.incarnation) return false;
+    if (opening->holds_checkpoint) catalog->reconciled();
+    return true;
   });
 }
 
 // Takes the partitions from their callers, closes their logs, and moves the files out of the way.
 void Node::Impl::delete_partitions(const metadata::Topic& topic) {
   const auto deletion = std::make_shared<Deletion>();
+  forget_unopened(topic);
   {
     const std::unique_lock lock(groups_mutex);
     for (const GroupId group : topic.groups) {
@@ -126,24 +183,27 @@ void Node::Impl::delete_partitions(const metadata::Topic& topic) {
   }
 }
 
+// The topic is gone whatever becomes of its files: the next start removes what is left of them.
 void Node::Impl::discard_partitions(const std::shared_ptr<Deletion>& deletion) {
   auto job = [this, deletion]() -> Result<void> {
     for (const SlotPtr& slot : deletion->slots) {
+      auto moved = directory.move_to_trash(slot->directory);
       // A refused partition may have lost its directory before.
-      if (auto moved = directory.move_to_trash(slot->directory); !moved && !storage::is_absent(moved.error())) return moved;
+      if (moved || storage::is_absent(moved.error())) continue;
+      warn(std::move(moved).error().with("partition", slot->name).with("while", "removing a deleted partition"));
     }
     return {};
   };
-  shard_of(kMetadataGroup).io().submit(std::move(job), [this](Result<void> outcome) {
+  shard_of(kMetadataGroup).io().submit(std::move(job), [this](const Result<void>&) {
     io_threads->run([this] { empty_trash(); });
-    finish_reconciliation(std::move(outcome));
+    finish_reconciliation({});
   });
 }
 
 void Node::Impl::empty_trash() {
   const std::lock_guard lock(trash_mutex_);
   // What cannot be removed now is tried again at the next start.
-  (void)directory.empty_trash();
+  for (Error& failure : directory.empty_trash()) warn(std::move(failure).with("while", "removing a deleted partition"));
 }
 
 }  // namespace sluice::node

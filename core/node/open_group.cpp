@@ -7,14 +7,10 @@
 
 #include "core/log/errc.hpp"
 #include "core/metadata/errc.hpp"
+#include "core/node/group_host.hpp"
 
 namespace sluice::node {
 namespace {
-
-// Whether an outcome of apply is the op's own and was the same when it was first applied.
-bool is_op_outcome(const Error& error) {
-  return error.kind() != ErrorKind::kCorrupt && error.kind() != ErrorKind::kGiveUp;
-}
 
 std::unexpected<Error> checkpoint_mismatch(const log::Checkpoint& checkpoint, Op op) {
   return fail(log::Errc::kDamagedCheckpoint,

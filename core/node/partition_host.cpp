@@ -101,6 +101,10 @@ void PartitionHost::on_commit() {
   apply_retention();
 }
 
+void PartitionHost::on_warning(const Error& error) {
+  if (options_.on_warning) options_.on_warning(Error(error).with("partition", options_.name));
+}
+
 void PartitionHost::on_fenced(const Error& error) {
   Error fatal = error;
   fatal.with("partition", options_.name);
@@ -110,12 +114,13 @@ void PartitionHost::on_fenced(const Error& error) {
 
 void PartitionHost::close(std::move_only_function<void(Result<void>)> done) {
   fail_waiters(Error(Errc::kStopped, fmt::format("{} is closing", options_.name)));
+  if (flush_timer_) shard_.cancel(*std::exchange(flush_timer_, std::nullopt));
   group_.close(std::move(done));
 }
 
 void PartitionHost::schedule_flush() {
-  if (options_.topic.enforce_fsync || group_.log().unsynced_bytes() == 0) return;
-  if (group_.log().unsynced_bytes() >= kUnsyncedBytesMax) return group_.flush();
+  if (options_.topic.enforce_fsync || group_.closing() || group_.log().unsynced_bytes() == 0) return;
+  if (group_.log().unsynced_bytes() >= kFlushEarlyBytes) return group_.flush();
   if (flush_timer_) return;
   flush_timer_ = shard_.after(options_.topic.flush_interval, [this] {
     flush_timer_.reset();
@@ -152,18 +157,13 @@ void PartitionHost::apply_retention() {
   propose(partition::Trim{*floor}, [this](Result<PartitionView> outcome) {
     trimming_ = false;
     // Segments may go once a checkpoint covers them.
-    if (outcome) group_.request_checkpoint();
+    if (outcome) return group_.request_checkpoint();
+    if (!group_.closing() && !group_.fenced()) on_warning(Error(outcome.error()).with("while", "trimming"));
   });
 }
 
 void PartitionHost::drop_segments() {
-  if (dropping_ || group_.closing() || group_.fenced() || state_.floor_offset() == Offset(0)) return;
-  dropping_ = true;
-  group_.log().drop_before(state_.floor_offset(), [this](Result<std::size_t> dropped) {
-    dropping_ = false;
-    // What could not be removed is tried again after the next checkpoint.
-    if (dropped && *dropped == log::kDropSegmentsMax) drop_segments();
-  });
+  if (state_.floor_offset() > Offset(0)) group_.drop_before(state_.floor_offset());
 }
 
 }  // namespace sluice::node

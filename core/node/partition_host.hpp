@@ -22,9 +22,9 @@
 
 namespace sluice::node {
 
-inline constexpr std::size_t kReadWaitersMax = 1024;             // long polls of one partition
-inline constexpr std::size_t kReadCursorsMax = 16;               // sequential readers of one partition that are remembered
-inline constexpr std::uint64_t kUnsyncedBytesMax = 64ULL << 20;  // then a sync starts without waiting for the interval
+inline constexpr std::size_t kReadWaitersMax = 1024;            // long polls of one partition
+inline constexpr std::size_t kReadCursorsMax = 16;              // sequential readers of one partition that are remembered
+inline constexpr std::uint64_t kFlushEarlyBytes = 64ULL << 20;  // un-synced ones: then a sync does not wait for the interval
 
 // Which source's state a batch carries.
 struct SourceClaim {
@@ -65,6 +65,7 @@ class PartitionHost final : public StateMachine {
     std::string name;  // "stream/topic/index", for messages
     metadata::TopicOptions topic;
     std::function<void(Error)> on_fatal;
+    std::function<void(Error)> on_warning;
   };
   // `log` was opened and replayed into `state`.
   PartitionHost(Options options, std::unique_ptr<log::EntryLog> log, partition::PartitionState state, Shard& shard, const Clock& clock);
@@ -75,7 +76,7 @@ class PartitionHost final : public StateMachine {
   void read(const ReadRequest& request, Completion<ReadOutcome> done);
   void offset_for_time(TimestampUs at, Completion<Offset> done);
   [[nodiscard]] Result<PartitionView> inspect() const;
-  // Answers the waiting readers with node.stopped, then as GroupHost::close.
+  // Answers the waiting readers with node.stopped, and once every other call is answered, as GroupHost::close.
   void close(std::move_only_function<void(Result<void>)> done);
   // Finishes what an earlier run began: removes segments below the floor.
   void resume_retention() { drop_segments(); }
@@ -95,6 +96,7 @@ class PartitionHost final : public StateMachine {
   [[nodiscard]] ByteVector encode_checkpoint() const override { return state_.encode_checkpoint(); }
   void on_commit() override;
   void on_checkpoint() override { drop_segments(); }
+  void on_warning(const Error& error) override;
   void on_fenced(const Error& error) override;
 
   [[nodiscard]] PartitionView view() const;
@@ -124,7 +126,6 @@ class PartitionHost final : public StateMachine {
   std::optional<Shard::TimerId> flush_timer_;
   bool retention_due_ = true;
   bool trimming_ = false;
-  bool dropping_ = false;
   GroupHost group_;  // last: its destructor answers what is in flight
 };
 

@@ -40,7 +40,7 @@ void PartitionHost::read_now(const ReadRequest& request, Completion<ReadOutcome>
   const auto cursor = std::ranges::find(cursors_, request.from, &log::ReadCursor::offset);
   if (cursor != cursors_.end()) from_log.cursor = *cursor;
   const Offset high_watermark = state_.next_offset();
-  group_.log().read(from_log, [this, from = request.from, high_watermark, done = std::move(done)](Result<log::ReadResult> outcome) mutable {
+  auto answer = [this, from = request.from, high_watermark, done = std::move(done)](Result<log::ReadResult> outcome) mutable {
     if (!outcome) {
       // Retention may have passed the reader between the check and the read.
       if (!outcome.error().is(log::Errc::kOutOfRange)) return done(fail(std::move(outcome).error().with("partition", options_.name)));
@@ -48,7 +48,8 @@ void PartitionHost::read_now(const ReadRequest& request, Completion<ReadOutcome>
     }
     remember_cursor(outcome->cursor);
     done(ReadOutcome{std::move(outcome->entries), high_watermark});
-  });
+  };
+  group_.log().read(from_log, group_.tracked<log::ReadResult>(std::move(answer)));
 }
 
 void PartitionHost::remember_cursor(const log::ReadCursor& cursor) {
@@ -95,10 +96,12 @@ void PartitionHost::fail_waiters(const Error& error) {
 
 void PartitionHost::offset_for_time(TimestampUs at, Completion<Offset> done) {
   if (group_.fenced()) return done(fail(*group_.fenced()));
-  group_.log().offset_for_time(at, group_.commit(), [this, done = std::move(done)](Result<Offset> outcome) mutable {
+  if (group_.closing()) return done(fail(Errc::kStopped, fmt::format("{} is closing", options_.name)));
+  auto answer = [this, done = std::move(done)](Result<Offset> outcome) mutable {
     if (!outcome) return done(fail(std::move(outcome).error().with("partition", options_.name)));
     done(std::max(*outcome, view().first_offset));
-  });
+  };
+  group_.log().offset_for_time(at, group_.commit(), group_.tracked<Offset>(std::move(answer)));
 }
 
 }  // namespace sluice::node

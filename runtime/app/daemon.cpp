@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -57,11 +58,13 @@ void log_recovery(const node::NodeRecovery& recovery) {
   log_cut("catalog", recovery.catalog);
   for (const auto& partition : recovery.partitions) {
     const std::string where = fmt::format("{}/{} partition {}", partition.topic.stream, partition.topic.topic, partition.partition);
-    if (partition.refused) daemon_log().error("{} is refused, its bytes are untouched: {}", where, partition.refused->to_string());
+    if (partition.tried_again) {
+      daemon_log().error("{} cannot be opened, and is tried again: {}", where, partition.refused->to_string());
+    } else if (partition.refused) {
+      daemon_log().error("{} is refused, its bytes are untouched: {}", where, partition.refused->to_string());
+    }
     log_cut(where, partition.report);
   }
-  for (const std::string& directory : recovery.unknown_directories)
-    daemon_log().warn("{} belongs to no topic and is left alone", directory);
 }
 
 // Everything that runs, in the order of its making; it goes in the opposite order.
@@ -71,9 +74,10 @@ class Daemon {
       : config_(std::move(config)), options_(std::move(options)), departure_(departure) {}
 
   Result<void> start() {
-    SLUICE_TRY(node_, node::Node::open({.data_dir = config_.data_dir.string(), .shards = config_.shards, .on_fatal = [this](Error error) {
-                                          departure_.fatal(std::move(error));
-                                        }}));
+    SLUICE_TRY(node_, node::Node::open({.data_dir = config_.data_dir.string(),
+                                        .shards = config_.shards,
+                                        .on_fatal = [this](Error error) { departure_.fatal(std::move(error)); },
+                                        .on_warning = [](const Error& error) { daemon_log().warn("{}", error.to_string()); }}));
     log_recovery(node_->recovery());
     if (!options_.pid_file.empty()) SLUICE_CHECK(publish(options_.pid_file, getpid()));
     client_ = std::make_unique<client::Client>(*node_);
@@ -106,7 +110,8 @@ class Daemon {
     return report;
   }
 
-  // Only if nothing was abandoned: an abandoned call may still come back and touch what it was given.
+  // Only if nothing was abandoned and the log is closed: an abandoned call may still come back and touch what it was given, and a log
+  // that did not close in time would be waited for here.
   void destroy() {
     supervisor_.reset();
     plugins_.reset();
@@ -116,6 +121,7 @@ class Daemon {
   }
 
   [[nodiscard]] bool closed_cleanly() const { return closed_cleanly_; }
+  [[nodiscard]] std::optional<Error> fatal() const { return node_ ? node_->fatal() : std::nullopt; }
 
  private:
   // A file that says where this process is found, and goes with it.
@@ -187,9 +193,11 @@ class Daemon {
     fmt::print(stderr, "sluice: a call into {} never returned; it was abandoned, its undelivered records stay pending\n", names);
     leave(ExitCode::kAbandoned, false);
   }
+  // The watch over the deadline has heard of it too; whichever comes first, the process leaves with the same code.
+  if (const auto error = daemon.fatal()) leave_fatal(*error);
+  if (!daemon.closed_cleanly()) leave(code == ExitCode::kOk ? ExitCode::kFailure : code, false);
   departure.set_step("destroy");
   daemon.destroy();
-  if (code == ExitCode::kOk && !daemon.closed_cleanly()) code = ExitCode::kFailure;
   daemon_log().info("stopped");
   leave(code, true);
 }

@@ -42,7 +42,8 @@ Result<Response> ready_of_one(Api& api, const Request& request) {
 
 Result<Response> metrics_text(Api& api) {
   SLUICE_TRY(auto topics, api.client.list_topics());
-  metrics::Snapshot snapshot{.version = api.version, .connectors = api.supervisor.list(), .topics = std::move(topics)};
+  metrics::Snapshot snapshot{
+      .version = api.version, .connectors = api.supervisor.list(), .topics = std::move(topics), .log_warnings = api.client.log_warnings()};
   return Response{.content_type = std::string(metrics::kContentType), .body = metrics::expose(snapshot)};
 }
 

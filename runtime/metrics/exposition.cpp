@@ -144,8 +144,8 @@ void expose_topics(Families& out, const std::vector<client::TopicInfo>& topics) 
   const auto first = out.gauge("sluice_partition_first_offset", "The earliest offset that may be read.");
   const auto next = out.gauge("sluice_partition_next_offset", "One past the newest committed record.");
   const auto size = out.gauge("sluice_partition_size_bytes", "Bytes of the partition's log files.");
-  const auto refused =
-      out.gauge("sluice_partition_refused", "1 if recovery refused the partition: it serves nothing until an operator acts.");
+  const auto refused = out.gauge("sluice_partition_refused",
+                                 "1 if the partition is not served: refused by recovery until an operator acts, or not opened yet.");
   for (const client::TopicInfo& topic : topics) {
     for (const client::PartitionInfo& partition : topic.partitions) {
       const Labels labels{{"topic", client::to_string(topic.name)}, {"partition", std::to_string(partition.index.value())}};
@@ -163,6 +163,8 @@ void expose_topics(Families& out, const std::vector<client::TopicInfo>& topics) 
 std::string expose(const Snapshot& snapshot) {
   Families out;
   out.add(out.gauge("sluice_build_info", "1, with the version of the daemon."), {{"version", snapshot.version}}, 1);
+  out.add(out.counter("sluice_log_warnings_total", "What the log could not do without losing a record: checkpoints, removed files."), {},
+          snapshot.log_warnings);
   expose_connectors(out, snapshot.connectors);
   expose_sources(out, snapshot.connectors);
   expose_sinks(out, snapshot.connectors);

@@ -2,6 +2,7 @@
 // The Prometheus text of a moment, made from snapshots: nothing is registered, nothing is kept between two scrapes.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,7 @@ struct Snapshot {
   std::string version;
   std::vector<pipeline::ConnectorStatus> connectors;
   std::vector<client::TopicInfo> topics;
+  std::uint64_t log_warnings = 0;  // since the start
 };
 
 // Text exposition format 0.0.4. Each family has its HELP and TYPE once and its samples together; counters end in _total.

@@ -4,10 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "core/client/client.hpp"
@@ -32,6 +36,11 @@ class ClientTest : public ::testing::Test {
       fatal_ = error;
       fatal_calls_.fetch_add(1);
     };
+    options.on_warning = [this](const Error& error) {
+      const std::lock_guard lock(warnings_mutex_);
+      warnings_.push_back(error);
+    };
+    options.reopen_interval = std::chrono::milliseconds(5);
     return options;
   }
 
@@ -104,10 +113,25 @@ class ClientTest : public ::testing::Test {
     }
   }
 
+  // Asks until it is so; a test that waits in vain ends by the deadline.
+  static void wait_until(const std::function<bool()>& is_so) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (!is_so()) {
+      ASSERT_LT(std::chrono::steady_clock::now(), deadline);
+      std::this_thread::yield();
+    }
+  }
+  std::vector<Error> warnings() {
+    const std::lock_guard lock(warnings_mutex_);
+    return warnings_;
+  }
+
   node::TemporaryDirectory temporary_;
   node::TroubledStorage storage_;
   std::optional<Error> fatal_;
   std::atomic<int> fatal_calls_{0};
+  std::mutex warnings_mutex_;
+  std::vector<Error> warnings_;
   std::unique_ptr<node::Node> node_;
   std::unique_ptr<Client> client_;
 };

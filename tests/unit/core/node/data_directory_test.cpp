@@ -4,11 +4,13 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "core/node/errc.hpp"
 #include "core/storage/errc.hpp"
 #include "core/storage/posix_storage.hpp"
+#include "tests/unit/core/log/memory_storage.hpp"
 #include "tests/unit/core/node/node_fixture.hpp"
 
 namespace sluice::node {
@@ -109,9 +111,55 @@ TEST_F(DataDirectoryTest, TrashTakesAGroupsFilesAway) {
   ASSERT_TRUE(directory->move_to_trash(group));
   EXPECT_TRUE(directory->list_groups()->empty());
   EXPECT_TRUE(std::filesystem::exists(temporary_ / "data/trash/3-9"));
-  const auto emptied = directory->empty_trash();
-  ASSERT_TRUE(emptied.has_value()) << emptied.error().to_string();
+  EXPECT_TRUE(directory->empty_trash().empty());
   EXPECT_TRUE(std::filesystem::is_empty(temporary_ / "data/trash"));
+}
+
+TEST_F(DataDirectoryTest, WhatCannotBeRemovedFromTrashKeepsNothingElseThere) {
+  TroubledStorage storage;
+  const auto directory = DataDirectory::open(storage, temporary_ / "data", random_);
+  ASSERT_TRUE(directory.has_value()) << directory.error().to_string();
+  for (const char* name : {"trash/1-1", "trash/2-2"}) {
+    std::filesystem::create_directory(temporary_ / ("data/" + std::string(name)));
+    write(std::string(name) + "/00000000000000000001.log", "x");
+  }
+  storage.fail_removals("trash/1-1/");
+  const auto failures = directory->empty_trash();
+  ASSERT_EQ(failures.size(), 1U);
+  EXPECT_NE(failures.front().to_string().find("trash/1-1/"), std::string::npos) << failures.front().to_string();
+  EXPECT_FALSE(std::filesystem::exists(temporary_ / "data/trash/2-2"));
+}
+
+// What the run before made or renamed may have missed its sync by a kill.
+TEST_F(DataDirectoryTest, EveryOpenMakesTheNamesInItDurable) {
+  {
+    auto directory = open();
+    ASSERT_TRUE(directory.has_value());
+    ASSERT_TRUE(directory->finish_format());
+  }
+  TroubledStorage storage;
+  ASSERT_TRUE(DataDirectory::open(storage, temporary_ / "data", random_).has_value());
+  const auto synced = storage.synced_directories();
+  for (const char* name : {"data", "data/groups", "data/trash"}) {
+    EXPECT_NE(std::ranges::find(synced, temporary_ / name), synced.end()) << name;
+  }
+}
+
+// A simulated file system stands for the real one in everything.
+TEST_F(DataDirectoryTest, TouchesNothingBesideItsStorage) {
+  test::MemoryStorage storage;
+  const std::string path = temporary_ / "data";
+  U128 cluster;
+  {
+    auto directory = DataDirectory::open(storage, path, random_);
+    ASSERT_TRUE(directory.has_value()) << directory.error().to_string();
+    cluster = directory->cluster_id();
+    ASSERT_TRUE(directory->finish_format());
+  }
+  const auto again = DataDirectory::open(storage, path, random_);
+  ASSERT_TRUE(again.has_value()) << again.error().to_string();
+  EXPECT_EQ(again->cluster_id(), cluster);
+  EXPECT_FALSE(std::filesystem::exists(path));
 }
 
 TEST(GroupDirectory, ParsesOnlyItsOwnSpelling) {

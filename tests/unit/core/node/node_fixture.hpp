@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "core/base/error.hpp"
 #include "core/storage/posix_storage.hpp"
@@ -48,18 +49,51 @@ class TroubledStorage final : public storage::Storage {
     released_.notify_all();
   }
   void fail_syncs() { failing_ = true; }
+  // Until told otherwise by an empty string, opens of files whose path holds `part` fail, as if too many were open, …
+  void fail_opens(std::string part) {
+    const std::lock_guard lock(mutex_);
+    unopenable_ = std::move(part);
+  }
+  // … such files cannot be removed, …
+  void fail_removals(std::string part) {
+    const std::lock_guard lock(mutex_);
+    unremovable_ = std::move(part);
+  }
+  // … and nothing can be renamed to such a path.
+  void fail_renames(std::string part) {
+    const std::lock_guard lock(mutex_);
+    unrenamable_ = std::move(part);
+  }
+  [[nodiscard]] std::vector<std::string> synced_directories() {
+    const std::lock_guard lock(mutex_);
+    return synced_directories_;
+  }
 
   Result<storage::FilePtr> open(const std::string& path, storage::OpenMode mode) override {
+    SLUICE_CHECK(refuse(unopenable_, path, EMFILE));
     auto file = real_.open(path, mode);
     if (!file) return file;
     return std::make_shared<TroubledFile>(*this, *std::move(file));
   }
-  Result<void> rename(const std::string& from, const std::string& to) override { return real_.rename(from, to); }
-  Result<void> remove(const std::string& path) override { return real_.remove(path); }
+  Result<void> rename(const std::string& from, const std::string& to) override {
+    SLUICE_CHECK(refuse(unrenamable_, to, EIO));
+    return real_.rename(from, to);
+  }
+  Result<void> remove(const std::string& path) override {
+    SLUICE_CHECK(refuse(unremovable_, path, EPERM));
+    return real_.remove(path);
+  }
   Result<void> remove_directory(const std::string& directory) override { return real_.remove_directory(directory); }
   Result<std::vector<std::string>> list(const std::string& directory) override { return real_.list(directory); }
   Result<void> make_directories(const std::string& directory) override { return real_.make_directories(directory); }
-  Result<void> sync_directory(const std::string& directory) override { return real_.sync_directory(directory); }
+  Result<void> sync_directory(const std::string& directory) override {
+    {
+      const std::lock_guard lock(mutex_);
+      synced_directories_.push_back(directory);
+    }
+    return real_.sync_directory(directory);
+  }
+  Result<storage::LockPtr> lock(const std::string& path) override { return real_.lock(path); }
 
  private:
   class TroubledFile final : public storage::File {
@@ -82,6 +116,12 @@ class TroubledStorage final : public storage::Storage {
     storage::FilePtr file_;
   };
 
+  Result<void> refuse(const std::string& part, const std::string& path, int error_number) {
+    const std::lock_guard lock(mutex_);
+    if (part.empty() || path.find(part) == std::string::npos) return {};
+    return fail(errno_error(error_number, "'" + path + "'").with("file", path));
+  }
+
   void wait_until_released() {
     std::unique_lock lock(mutex_);
     released_.wait(lock, [this] { return !holding_; });
@@ -91,6 +131,10 @@ class TroubledStorage final : public storage::Storage {
   std::mutex mutex_;
   std::condition_variable released_;
   bool holding_ = false;
+  std::string unopenable_;
+  std::string unremovable_;
+  std::string unrenamable_;
+  std::vector<std::string> synced_directories_;
   std::atomic<bool> failing_{false};
 };
 

@@ -99,6 +99,11 @@ TEST(Exposition, LeavesOutFamiliesWithoutSamples) {
   EXPECT_THAT(text, Not(HasSubstr("sluice_sink")));
 }
 
+TEST(Exposition, CountsWhatTheLogCouldNotDo) {
+  const std::string text = expose({.version = "1", .connectors = {}, .topics = {}, .log_warnings = 3});
+  EXPECT_THAT(text, HasSubstr("sluice_log_warnings_total 3"));
+}
+
 TEST(Exposition, NamesARefusedPartitionAndGivesItNoOffsets) {
   client::TopicInfo topic;
   topic.name = {"main", "orders"};

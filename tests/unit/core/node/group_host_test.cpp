@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/node/group_host.hpp"
+
+#include "core/node/errc.hpp"
+#include "tests/unit/core/node/host_fixture.hpp"
+
+namespace sluice::node {
+namespace {
+
+using test::Change;
+using test::MemoryStorage;
+
+class GroupHostTest : public HostFixture {
+ protected:
+  void SetUp() override { host_.emplace(open_log(), machine_, clock_); }
+
+  // Proposes without waiting for the disk.
+  void propose(const std::string& payload, bool must_sync = false) {
+    host_->propose(batch_of(payload), must_sync, [this](Result<Proposed> outcome) { outcomes_.push_back(std::move(outcome)); });
+  }
+
+  RecordingMachine machine_;
+  std::vector<Result<Proposed>> outcomes_;
+  std::optional<Result<void>> closed_;
+  std::optional<GroupHost> host_;
+};
+
+TEST_F(GroupHostTest, AFlushThatIsAskedForDuringAnotherCoversWhatCameMeanwhile) {
+  propose("one");
+  host_->flush();
+  propose("two");
+  host_->flush();  // the interval of the second one is over, the first sync is still on its way
+  queue_.run_all();
+  EXPECT_EQ(host_->log().unsynced_bytes(), 0U);
+  EXPECT_EQ(outcomes_.size(), 2U);
+}
+
+TEST_F(GroupHostTest, AnIdleFlushIsNotRepeated) {
+  propose("one");
+  host_->flush();
+  host_->flush();
+  queue_.run_all();
+  EXPECT_EQ(storage_.syncs, 3U) << "page and index of the new log, and one for the entry";
+}
+
+TEST_F(GroupHostTest, IsDestroyedWhileACheckpointWaitsForItsSync) {
+  propose("one");
+  host_->request_checkpoint();
+  queue_.run_one();  // reads the entry
+  ASSERT_EQ(queue_.size(), 1U) << "the sync";
+  host_.reset();
+  EXPECT_TRUE(machine_.warnings.empty());
+  EXPECT_TRUE(machine_.fenced.empty());
+}
+
+TEST_F(GroupHostTest, IsDestroyedWhileItsLastCheckpointWaitsForItsSync) {
+  propose("one");
+  host_->close(into(closed_));
+  queue_.run_one();  // reads the entry
+  ASSERT_EQ(queue_.size(), 1U) << "the sync";
+  host_.reset();
+  ASSERT_TRUE(closed_.has_value());
+  EXPECT_TRUE(closed_->error().is(Errc::kStopped)) << closed_->error().to_string();
+  EXPECT_TRUE(machine_.fenced.empty());
+}
+
+TEST_F(GroupHostTest, ClosesOnlyWhenEveryTrackedCallHasCompleted) {
+  propose("one");
+  std::optional<Result<log::ReadResult>> read;
+  host_->log().read({.from = Offset(0), .up_to = Op(1), .cursor = {}}, host_->tracked<log::ReadResult>(into(read)));
+  ASSERT_FALSE(read.has_value());
+  host_->close(into(closed_));
+  EXPECT_FALSE(closed_.has_value());
+  queue_.run_all();
+  ASSERT_TRUE(read.has_value());
+  EXPECT_TRUE(read->has_value());
+  ASSERT_TRUE(closed_.has_value());
+  EXPECT_TRUE(closed_->has_value());
+}
+
+TEST_F(GroupHostTest, AFencedOneClosesOnlyWhenItsCheckpointHasCompleted) {
+  propose("one");
+  queue_.run_all();
+  host_->request_checkpoint();
+  queue_.run_one();  // reads the entry
+  queue_.run_one();  // syncs the log
+  ASSERT_EQ(queue_.size(), 1U) << "the file is being written";
+  storage_.fault = MemoryStorage::Fault{Change::kWrite, 1, EIO};
+  propose("two");  // written right here, and fails
+  ASSERT_EQ(machine_.fenced.size(), 1U);
+  ASSERT_EQ(outcomes_.size(), 2U);
+  EXPECT_TRUE(outcomes_[1].error().is(Errc::kFatal));
+  host_->close(into(closed_));
+  EXPECT_FALSE(closed_.has_value());
+  queue_.run_all();
+  ASSERT_TRUE(closed_.has_value());
+  EXPECT_TRUE(closed_->error().is(Errc::kFatal)) << closed_->error().to_string();
+}
+
+TEST_F(GroupHostTest, ACheckpointThatCannotBeWrittenIsAWarningAndNoFault) {
+  propose("one");
+  queue_.run_all();
+  storage_.fault = MemoryStorage::Fault{Change::kRename, 1, EIO};
+  host_->request_checkpoint();
+  queue_.run_all();
+  ASSERT_EQ(machine_.warnings.size(), 1U);
+  EXPECT_NE(machine_.warnings.front().to_string().find("writing a checkpoint"), std::string::npos);
+  EXPECT_FALSE(host_->fenced().has_value());
+  propose("two");
+  EXPECT_TRUE(outcomes_.back().has_value());
+  host_->close(into(closed_));
+  queue_.run_all();
+  ASSERT_TRUE(closed_.has_value());
+  EXPECT_TRUE(closed_->has_value());
+}
+
+TEST_F(GroupHostTest, ASegmentThatCannotBeRemovedIsAWarning) {
+  for (int i = 0; i < 40; ++i) propose(std::string(500, 'x'));
+  queue_.run_all();
+  host_->request_checkpoint();
+  queue_.run_all();
+  storage_.fault = MemoryStorage::Fault{Change::kRemove, 1, EIO};
+  host_->drop_before(Offset(40));
+  queue_.run_all();
+  ASSERT_EQ(machine_.warnings.size(), 1U);
+  EXPECT_NE(machine_.warnings.front().to_string().find("removing old segments"), std::string::npos);
+  host_->drop_before(Offset(40));
+  queue_.run_all();
+  EXPECT_EQ(machine_.warnings.size(), 1U);
+  EXPECT_FALSE(storage_.exists(options().directory + "/" + log::segment_name(Op(1))));
+}
+
+// Acknowledged bytes in the page cache that the last sync cannot save are no clean end.
+TEST_F(GroupHostTest, AFailedSyncOfTheCloseFencesToo) {
+  propose("one");
+  queue_.run_all();
+  host_->request_checkpoint();
+  queue_.run_all();
+  propose("two");
+  storage_.fault = MemoryStorage::Fault{Change::kSync, 1, EIO};
+  host_->close(into(closed_));
+  queue_.run_all();
+  ASSERT_TRUE(closed_.has_value());
+  EXPECT_TRUE(closed_->error().is(Errc::kFatal)) << closed_->error().to_string();
+  EXPECT_EQ(machine_.fenced.size(), 1U);
+}
+
+TEST_F(GroupHostTest, AFailedSyncAfterTheLastCheckpointFencesToo) {
+  class WithoutCheckpoints final : public StateMachine {
+   public:
+    Result<void> apply(const entry::EntryView&) override { return {}; }
+    [[nodiscard]] ByteVector encode_checkpoint() const override { return {}; }
+    [[nodiscard]] bool may_checkpoint() const override { return false; }
+    void on_warning(const Error&) override {}
+    void on_fenced(const Error&) override { ++fenced; }
+    int fenced = 0;
+  };
+  host_.reset();
+  WithoutCheckpoints machine;
+  GroupHost host(open_log(), machine, clock_);
+  host.propose(batch_of("one"), false, [](const Result<Proposed>&) {});
+  storage_.fault = MemoryStorage::Fault{Change::kSync, 1, EIO};
+  host.close(into(closed_));
+  queue_.run_all();
+  ASSERT_TRUE(closed_.has_value());
+  EXPECT_TRUE(closed_->error().is(Errc::kFatal)) << closed_->error().to_string();
+  EXPECT_EQ(machine.fenced, 1);
+}
+
+}  // namespace
+}  // namespace sluice::node

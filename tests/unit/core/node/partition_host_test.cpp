@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// A partition that is taken away while calls of it are on the disk. Each test would touch freed memory if it went before they ended.
+#include "core/node/partition_host.hpp"
+
+#include "core/node/errc.hpp"
+#include "tests/unit/core/node/host_fixture.hpp"
+
+namespace sluice::node {
+namespace {
+
+class PartitionHostTest : public HostFixture {
+ protected:
+  void SetUp() override {
+    PartitionHost::Options host_options{
+        "s/a/0", {.enforce_fsync = false}, [](const Error&) {}, [this](Error error) { warnings_.push_back(std::move(error)); }};
+    host_ = std::make_unique<PartitionHost>(std::move(host_options), open_log(), partition::PartitionState(), shard_, clock_);
+  }
+  void fill(int records) {
+    for (int i = 0; i < records; ++i) {
+      host_->append({batch_of(std::string(1000, 'x'))}, [](const Result<Proposed>& outcome) { EXPECT_TRUE(outcome.has_value()); });
+      queue_.run_all();
+    }
+  }
+  // What a deletion does: closes, and destroys once that is answered.
+  void take_away() {
+    host_->close([this](const Result<void>&) { closed_ = true; });
+  }
+  void run_until_gone() {
+    while (queue_.size() > 0) {
+      queue_.run_one();
+      if (closed_) host_.reset();
+    }
+    EXPECT_TRUE(closed_);
+  }
+
+  storage::IoThreads threads_{1};
+  Shard shard_{0, threads_};  // not started: everything runs in the test
+  std::vector<Error> warnings_;
+  bool closed_ = false;
+  std::unique_ptr<PartitionHost> host_;
+};
+
+TEST_F(PartitionHostTest, GoesOnlyAfterAReadOfTheDiskWasAnswered) {
+  fill(3);
+  std::optional<Result<ReadOutcome>> read;
+  host_->read({.from = Offset(0)}, into(read));
+  ASSERT_FALSE(read.has_value());
+  take_away();
+  EXPECT_FALSE(closed_);
+  run_until_gone();
+  ASSERT_TRUE(read.has_value());
+  EXPECT_TRUE(read->has_value());
+}
+
+TEST_F(PartitionHostTest, GoesOnlyAfterASearchForATimeWasAnswered) {
+  fill(3);
+  std::optional<Result<Offset>> found;
+  host_->offset_for_time(TimestampUs(0), into(found));
+  take_away();
+  EXPECT_FALSE(closed_);
+  std::optional<Result<Offset>> late;
+  host_->offset_for_time(TimestampUs(0), into(late));
+  ASSERT_TRUE(late.has_value());
+  EXPECT_TRUE(late->error().is(Errc::kStopped));
+  run_until_gone();
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->value(), Offset(0));
+}
+
+TEST_F(PartitionHostTest, GoesOnlyAfterItsSegmentsWereRemoved) {
+  fill(40);
+  std::optional<Result<PartitionView>> trimmed;
+  host_->propose(partition::Trim{Offset(20)}, into(trimmed));
+  queue_.run_all();
+  ASSERT_TRUE(trimmed.has_value() && trimmed->has_value());
+  host_->resume_retention();
+  ASSERT_EQ(queue_.size(), 1U);
+  take_away();
+  EXPECT_FALSE(closed_);
+  run_until_gone();
+  EXPECT_FALSE(storage_.exists(options().directory + "/" + log::segment_name(Op(1))));
+  EXPECT_TRUE(warnings_.empty());
+}
+
+TEST_F(PartitionHostTest, GoesOnlyAfterItsCheckpointWasWritten) {
+  fill(3);
+  host_->append({batch_of(std::string(1000, 'x'))}, [](const Result<Proposed>& outcome) { EXPECT_TRUE(outcome.has_value()); });
+  queue_.run_one();  // the roll, which makes a checkpoint due
+  ASSERT_GT(queue_.size(), 0U);
+  take_away();
+  EXPECT_FALSE(closed_);
+  run_until_gone();
+  EXPECT_TRUE(storage_.exists(options().directory + "/" + log::kCheckpointName));
+}
+
+}  // namespace
+}  // namespace sluice::node
