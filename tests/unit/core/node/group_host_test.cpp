@@ -36,11 +36,12 @@ TEST_F(GroupHostTest, AFlushThatIsAskedForDuringAnotherCoversWhatCameMeanwhile) 
 }
 
 TEST_F(GroupHostTest, AnIdleFlushIsNotRepeated) {
+  const std::uint64_t syncs_before = storage_.syncs;
   propose("one");
   host_->flush();
   host_->flush();
   queue_.run_all();
-  EXPECT_EQ(storage_.syncs, 3U) << "page and index of the new log, and one for the entry";
+  EXPECT_EQ(storage_.syncs, syncs_before + 1);
 }
 
 TEST_F(GroupHostTest, IsDestroyedWhileACheckpointWaitsForItsSync) {
