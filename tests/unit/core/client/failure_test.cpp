@@ -163,14 +163,21 @@ TEST_F(NodeFailureTest, ADirectoryThatIsNewerThanTheCatalogStopsEveryStart) {
   EXPECT_EQ(node_->recovery().partitions.size(), 1U);
 }
 
+// Of the very group and incarnation that the new topic gets.
 TEST_F(NodeFailureTest, ANewTopicDoesNotServeWhatLiesInItsPlace) {
-  const PartitionRef old = create("a").partitions.front().ref;
-  append(old, {"of another topic"});
-  std::filesystem::copy(temporary_ / "data/groups/1-1", temporary_ / "data/groups/2-2");
-  const auto made = client_->create_topic({"s", "b"}, {});
+  create("a");
+  std::filesystem::copy(temporary_ / "data", temporary_ / "before", std::filesystem::copy_options::recursive);
+  append(create("b").partitions.front().ref, {"of another topic"});
+  stop();
+  start("before");
+  std::filesystem::copy(temporary_ / "data/groups/2-2", temporary_ / "before/groups/2-2");
+  const auto made = client_->create_topic({"s", "c"}, {});
   ASSERT_FALSE(made.has_value());
   EXPECT_TRUE(made.error().is(Errc::kPartitionRefused)) << made.error().to_string();
   EXPECT_NE(made.error().message().find("groups/2-2"), std::string::npos) << made.error().message();
+  const auto topic = client_->describe_topic({"s", "c"});
+  ASSERT_TRUE(topic.has_value());
+  EXPECT_TRUE(client_->read(topic->partitions.front().ref, {}).error().is(Errc::kPartitionRefused));
   EXPECT_FALSE(warnings().empty());
 }
 

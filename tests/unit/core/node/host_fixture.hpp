@@ -39,6 +39,31 @@ class RecordingMachine final : public StateMachine {
   std::vector<Error> fenced;
 };
 
+// Jobs wait until the test runs them, in the order that it likes: on several threads they overtake each other.
+class ReorderingQueue final : public storage::IoQueue {
+ public:
+  void submit(Job job, Done done) override { items_.push_back({std::move(job), std::move(done)}); }
+  [[nodiscard]] std::size_t size() const { return items_.size(); }
+  void run_one() { run(0); }
+  void run_newest() { run(items_.size() - 1); }
+  void run_all() {
+    while (!items_.empty()) run_one();
+  }
+
+ private:
+  struct Item {
+    Job job;
+    Done done;
+  };
+  void run(std::size_t at) {
+    Item item = std::move(items_[at]);
+    items_.erase(items_.begin() + static_cast<std::ptrdiff_t>(at));
+    item.done(item.job());
+  }
+
+  std::vector<Item> items_;
+};
+
 class HostFixture : public ::testing::Test {
  protected:
   static log::LogOptions options() {
@@ -63,7 +88,7 @@ class HostFixture : public ::testing::Test {
   }
 
   test::MemoryStorage storage_;
-  test::ManualQueue queue_;
+  ReorderingQueue queue_;
   ManualClock clock_;
 };
 

@@ -25,9 +25,10 @@ class PartitionHostTest : public HostFixture {
   void take_away() {
     host_->close([this](const Result<void>&) { closed_ = true; });
   }
+  // What was there first comes last.
   void run_until_gone() {
     while (queue_.size() > 0) {
-      queue_.run_one();
+      queue_.run_newest();
       if (closed_) host_.reset();
     }
     EXPECT_TRUE(closed_);
