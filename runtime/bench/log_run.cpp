@@ -181,6 +181,7 @@ Result<void> run_in_shard(LogShard& shard, std::deque<std::deque<entry::EntryDra
   std::deque<InShardProducer> producers;
   for (std::uint32_t i = 0; i < load.producers; ++i) producers.emplace_back(shard.log(i), std::move(drafts[i]), load);
   std::vector<std::future<void>> finished;
+  finished.reserve(load.producers);
   for (InShardProducer& producer : producers) finished.push_back(producer.finished());
   const auto begin = SteadyClock::now();
   shard.shard().post([&] {
@@ -200,6 +201,7 @@ Result<void> run_on_threads(LogShard& shard, std::deque<std::deque<entry::EntryD
   for (std::uint32_t i = 0; i < load.producers; ++i) producers.emplace_back(shard.shard(), shard.log(i), std::move(drafts[i]), load);
   const auto begin = SteadyClock::now();
   std::vector<std::thread> threads;
+  threads.reserve(load.producers);
   for (ThreadProducer& producer : producers) threads.emplace_back([&producer] { producer.run(); });
   for (std::thread& thread : threads) thread.join();
   run.seconds = std::chrono::duration<double>(SteadyClock::now() - begin).count();
