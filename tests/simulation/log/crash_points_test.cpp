@@ -133,9 +133,8 @@ TEST_F(EveryCrash, LosesNothingThatWasAcknowledged) {
   EXPECT_GT(points_, 1500U);
 }
 
-// Names survive by syncs of directories alone here. The end of the process is left out: a start does not sync the names that it finds.
 TEST_F(EveryCrash, LosesNothingWhereNamesAreSyncedByDirectoryAlone) {
-  ASSERT_NO_FATAL_FAILURE(crash_everywhere({}, power_losses(2)));
+  ASSERT_NO_FATAL_FAILURE(crash_everywhere({}, process_crash_and(power_losses(2))));
   EXPECT_GT(points_, 1000U);
 }
 

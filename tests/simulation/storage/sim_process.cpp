@@ -3,12 +3,14 @@
 
 #include <cerrno>
 
+#include "core/storage/errc.hpp"
 #include "tests/simulation/storage/sim_file.hpp"
 
 namespace sluice::sim {
 namespace {
 
-std::string parent_directory(const std::string& path) {
+std::string parent_directory(std::string path) {
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
   const std::size_t slash = path.find_last_of('/');
   if (slash == std::string::npos || slash == 0) return "/";
   return path.substr(0, slash);
@@ -17,6 +19,12 @@ std::string parent_directory(const std::string& path) {
 Operation operation_on(OperationKind kind, const std::string& path, const std::string& to = {}) {
   return {.kind = kind, .path = path, .to = to};
 }
+
+struct SimLock final : storage::Lock {
+  SimLock(FileTree::Handle opened, std::shared_ptr<const void> taken) : file(std::move(opened)), held(std::move(taken)) {}
+  FileTree::Handle file;
+  std::shared_ptr<const void> held;
+};
 
 }  // namespace
 
@@ -58,7 +66,8 @@ Result<std::vector<std::string>> SimProcess::list(const std::string& directory) 
 Result<void> SimProcess::make_directories(const std::string& directory) {
   const auto there = perform(state_, generation_, operation_on(OperationKind::kStat, directory), "stat",
                              [&] { return state_.tree.is_directory(directory); });
-  if (there && *there) return {};
+  // The process that made it may have died before it synced the name.
+  if (there && *there) return sync_directory(parent_directory(directory));
   if (there) return fail(errno_error(ENOTDIR, "create " + directory).with("file", directory));
   if (!storage::is_absent(there.error())) return fail(there.error());
   const std::string parent = parent_directory(directory);
@@ -66,6 +75,19 @@ Result<void> SimProcess::make_directories(const std::string& directory) {
   SLUICE_CHECK(perform(state_, generation_, operation_on(OperationKind::kMakeDirectory, directory), "create",
                        [&] { return state_.tree.make_directory(directory); }));
   return sync_directory(parent);
+}
+
+Result<storage::LockPtr> SimProcess::lock(const std::string& path) {
+  const bool there = state_.tree.find_file(path).has_value();
+  SLUICE_TRY(const FileTree::Id id, perform(state_, generation_, operation_on(there ? OperationKind::kOpen : OperationKind::kCreate, path),
+                                            "lock", [&] { return there ? state_.tree.find_file(path) : state_.tree.create_file(path); }));
+  std::weak_ptr<const void>& holder = state_.locks[id];
+  if (!holder.expired())
+    return fail(Error(storage::Errc::kLocked, fmt::format("'{}' is locked by process {}", path, generation_))
+                    .with("pid", std::to_string(generation_)));
+  auto held = std::make_shared<const int>();
+  holder = held;
+  return std::make_unique<SimLock>(state_.tree.hold(id), std::move(held));
 }
 
 Result<void> SimProcess::sync_directory(const std::string& directory) {

@@ -25,8 +25,9 @@ struct SimState {
   FileTree tree;
   FaultPlan plan;
   std::optional<std::uint64_t> capacity_bytes;
-  std::uint64_t generation = 1;  // of the process that lives
-  bool crashed = false;          // it met a crash and is dead already
+  std::map<FileTree::Id, std::weak_ptr<const void>> locks;  // of the process that lives
+  std::uint64_t generation = 1;                             // of the process that lives
+  bool crashed = false;                                     // it met a crash and is dead already
 };
 
 // The file system as one process sees it, until it dies.
@@ -41,6 +42,7 @@ class SimProcess final : public storage::Storage {
   Result<std::vector<std::string>> list(const std::string& directory) override;
   Result<void> make_directories(const std::string& directory) override;
   Result<void> sync_directory(const std::string& directory) override;
+  Result<storage::LockPtr> lock(const std::string& path) override;
 
  private:
   SimState& state_;

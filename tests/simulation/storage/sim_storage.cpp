@@ -14,6 +14,7 @@ SimStorage::~SimStorage() = default;
 void SimStorage::begin_process() {
   ++state_.generation;
   state_.crashed = false;
+  state_.locks.clear();
   processes_.push_back(std::make_unique<SimProcess>(state_, state_.generation));
 }
 

@@ -273,6 +273,20 @@ TYPED_TEST(StorageConformance, MakesMissingParentsAndLeavesWhatIsThere) {
   EXPECT_EQ(this->storage().list(this->in("a/b")).value(), (std::vector<std::string>{"c", "d", "f"}));
 }
 
+TYPED_TEST(StorageConformance, LocksAFileOnceAtATime) {
+  Storage& storage = this->storage();
+  auto held = storage.lock(this->in("lock"));
+  ASSERT_TRUE(held.has_value()) << held.error().to_string();
+  EXPECT_EQ(this->names(), std::vector<std::string>{"lock"});
+  EXPECT_EQ(storage.lock(this->in("lock")).error().code(), "storage.locked");
+  EXPECT_TRUE(storage.lock(this->in("another")).has_value());
+  held->reset();
+  EXPECT_TRUE(storage.lock(this->in("lock")).has_value());
+  EXPECT_EQ(storage.lock(this->in("none/lock")).error().code(), "base.not_found");
+  this->make_directory("d");
+  EXPECT_EQ(storage.lock(this->in("d")).error().code(), "base.io");
+}
+
 TYPED_TEST(StorageConformance, ReplacesAFileAsAWhole) {
   ASSERT_TRUE(storage::replace_file(this->storage(), this->world_.root_, "f", as_bytes("one")).has_value());
   ASSERT_TRUE(storage::replace_file(this->storage(), this->world_.root_, "f", as_bytes("second")).has_value());

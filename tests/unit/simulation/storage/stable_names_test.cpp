@@ -132,6 +132,24 @@ TEST_F(StableNames, OfMadeDirectoriesAreStable) {
   EXPECT_EQ(text_after(PowerLoss::kNothing, "/d/x/y/f"), "(none)");
 }
 
+TEST_F(StableNames, OfDirectoriesThatWereThereAreMadeStableToo) {
+  sim_.plan().add({.kind = OperationKind::kMakeDirectory, .point = FaultPoint::kAfter});
+  ASSERT_FALSE(sim_.process().make_directories("/d/x").has_value());
+  sim_.process_crash();
+  EXPECT_EQ(names_after(PowerLoss::kNothing), "");
+  make_directory(sim_, "/d/x");
+  EXPECT_EQ(names_after(PowerLoss::kNothing), "x");
+}
+
+TEST_F(StableNames, OfLocksOutliveTheirLock) {
+  const auto held = sim_.process().lock("/d/lock");
+  ASSERT_TRUE(held.has_value());
+  EXPECT_EQ(error_of(sim_.process().lock("/d/lock")), "'/d/lock' is locked by process 1 (pid=1) [storage.locked]");
+  sim_.process_crash();
+  EXPECT_TRUE(sim_.process().lock("/d/lock").has_value()) << "the holder is dead";
+  EXPECT_EQ(text("/d/lock"), "");
+}
+
 TEST_F(StableNames, AndBytesAreKeptBySnapshots) {
   const storage::FilePtr file = create_stable("/d/f", std::string(10'000, 'a'));
   write(file, 5000, "unsynced");
