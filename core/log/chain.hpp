@@ -4,7 +4,8 @@
 #include "core/base/ids.hpp"
 #include "core/base/result.hpp"
 #include "core/entry/entry.hpp"
-#include "core/log/entry_log.hpp"
+#include "core/log/errc.hpp"
+#include "core/log/log_head.hpp"
 #include "core/log/segment_page.hpp"
 
 namespace sluice::log {

@@ -13,7 +13,11 @@
 namespace sluice::log {
 
 EntryLog::Impl::Impl(storage::Storage& storage, storage::IoQueue& queue, LogOptions options, RecoveredLog recovered)
-    : storage_(storage), queue_(queue), options_(std::move(options)) {
+    : storage_(storage),
+      queue_(queue),
+      options_(std::move(options)),
+      frontier_(recovered.frontier, recovered.frontier_slot),
+      mint_from_(recovered.report.mint_from) {
   for (RecoveredSegment& segment : recovered.segments) segments_.push_back({segment.page, segment.end, segment.bytes, nullptr, 0});
   active_log_ = std::move(recovered.active_log);
   active_index_file_ = std::move(recovered.active_index);
@@ -22,7 +26,8 @@ EntryLog::Impl::Impl(storage::Storage& storage, storage::IoQueue& queue, LogOpti
   head_ = recovered.head();
   tail_first_op_ = segments_.back().page.first_op;
   tail_bytes_ = segments_.back().bytes;
-  written_op_ = synced_op_ = acknowledged_op_ = head_.op;
+  written_op_ = acknowledged_op_ = head_.op;
+  synced_ = {head_, segments_.back().bytes};
   if (recovered.checkpoint) checkpoint_op_ = recovered.checkpoint->op;
   bytes_since_checkpoint_ = recovered.bytes_after_checkpoint;
 }
@@ -99,6 +104,9 @@ LogHead EntryLog::head() const {
 Op EntryLog::acknowledged_op() const {
   return impl_->acknowledged_op_;
 }
+LogHead EntryLog::acknowledged() const {
+  return impl_->segments_.back().end;
+}
 Op EntryLog::first_op() const {
   return impl_->segments_.front().page.first_op;
 }
@@ -119,6 +127,12 @@ std::uint64_t EntryLog::bytes_since_checkpoint() const {
 }
 std::optional<Error> EntryLog::fenced() const {
   return impl_->fenced_;
+}
+std::optional<Offset> EntryLog::mint_from() const {
+  return impl_->mint_from_;
+}
+std::optional<Error> EntryLog::storage_full() {
+  return impl_->storage_full();
 }
 const LogOptions& EntryLog::options() const {
   return impl_->options_;

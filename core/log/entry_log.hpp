@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -15,6 +16,7 @@
 #include "core/log/checkpoint.hpp"
 #include "core/log/errc.hpp"
 #include "core/log/index.hpp"
+#include "core/log/log_head.hpp"
 #include "core/log/recovery_report.hpp"
 #include "core/storage/io_queue.hpp"
 #include "core/storage/storage.hpp"
@@ -27,7 +29,15 @@ using Completion = std::move_only_function<void(Result<T>)>;
 inline constexpr std::uint64_t kFlushBytesMax = 4u << 20;    // one flush: this much, or one entry
 inline constexpr std::uint64_t kHotBytesDefault = 4u << 20;  // newest entries kept in memory per log
 inline constexpr std::uint64_t kSurvivorBudgetBytes = 256u << 20;
+inline constexpr std::chrono::seconds kFullRetryInterval{1};
 inline constexpr std::size_t kDropSegmentsMax = 16;  // per drop_before call
+
+// The newest acknowledged entry of a group, from a place that survives the process but not the operating system.
+struct Witness {
+  Op op;
+  U128 id;
+  Op commit;
+};
 
 struct LogOptions {
   std::string directory;  // of this log alone; created if absent
@@ -37,15 +47,10 @@ struct LogOptions {
   std::uint64_t index_stride_bytes = kIndexStrideBytes;
   std::uint64_t hot_bytes = kHotBytesDefault;
   std::uint64_t survivor_budget_bytes = kSurvivorBudgetBytes;
-  bool must_exist = false;  // somebody knows that the log was made: with nothing there, it is refused and not made anew
-};
-
-// The newest entry. An empty log has op 0, and the root identity as its id.
-struct LogHead {
-  Op op;
-  U128 id;
-  Offset next_offset;
-  TimestampUs last_timestamp;
+  // Runs the task on the owner's thread after the delay. Without it, a full disk is tried again only by calls.
+  std::function<void(std::chrono::nanoseconds, std::move_only_function<void()>)> after;
+  std::optional<Witness> witness;  // none: after an unclean stop it is not known whether the operating system lived on
+  bool must_exist = false;         // somebody knows that the log was made: with nothing there, it is refused and not made anew
 };
 
 // Where a sequential reader went on last time: spares the index lookup. A stale one is harmless.
@@ -79,10 +84,12 @@ struct OpenedLog {
 
 // The ordered entries of one group, in segment files of one directory, which this object owns exclusively.
 // Guarantees: entries are stored as given, in order, without holes. An entry with must_sync is reported durable after a sync that covers
-// it, the others once their bytes are in the operating system's page cache. Log and index advance together. After any failed write or sync
-// the log is fenced: every waiter and every later append gets the error, nothing more is written. Threads: open() and replay() block and
-// belong on a worker; afterwards everything runs on the owning shard's thread, and completions come there, either inside the call or later.
-// Destroying it drops work in flight: its waiters get log.stopped. Call close() first.
+// it, the others once their bytes are in the operating system's page cache. No offset is acknowledged before a limit above it is durable,
+// and after a stop that may have lost some, none below that limit is given out again. Log and index advance together. A full disk closes
+// admission until it has room: what is queued waits and is written then, to the same places. After any other failed write, and after any
+// failed sync, the log is fenced: every waiter and every later append gets the error, nothing more is written. Threads: open() and replay()
+// block and belong on a worker; afterwards everything runs on the owning shard's thread, and completions come there, either inside the call
+// or later. Destroying it drops work in flight: its waiters get log.stopped. Call close() first.
 class EntryLog {
  public:
   // Judges the directory (docs/reference/log-format.md, "Recovery"), and only then changes it. An absent or empty directory becomes an
@@ -98,6 +105,7 @@ class EntryLog {
 
   [[nodiscard]] LogHead head() const;              // including entries that are not durable yet
   [[nodiscard]] Op acknowledged_op() const;        // everything up to here was reported to its waiters
+  [[nodiscard]] LogHead acknowledged() const;      // that entry
   [[nodiscard]] Op first_op() const;               // of the oldest retained entry; head().op + 1 if there is none
   [[nodiscard]] Offset first_offset() const;       // the smallest offset that may be read
   [[nodiscard]] Op checkpoint_op() const;          // 0 = none
@@ -105,13 +113,18 @@ class EntryLog {
   [[nodiscard]] std::uint64_t unsynced_bytes() const;
   [[nodiscard]] std::uint64_t bytes_since_checkpoint() const;
   [[nodiscard]] std::optional<Error> fenced() const;
+  // Offsets below it may have been acknowledged before an unclean stop: the owner first appends EntryDraft::gap of it, and no other entry
+  // is taken before. None if there are no such offsets, or once the gap is appended.
+  [[nodiscard]] std::optional<Offset> mint_from() const;
+  // The disk is full: log.storage_full until what waits could be written. Tries that again, and so does an append.
+  [[nodiscard]] std::optional<Error> storage_full();
   [[nodiscard]] const LogOptions& options() const;
 
   // The stamp of the next entry: op, parent, offsets, roll flag, and the timestamp max(now, last + 1). The caller adds view and commit.
   [[nodiscard]] entry::EntryStamp next_stamp(const entry::EntryDraft& draft, TimestampUs now, bool must_sync) const;
 
-  // Queues the entry; it is readable by op at once. `on_durable` gets the outcome. Errors: log.out_of_sequence, log.fenced,
-  // log.storage_full, log.stopped.
+  // Queues the entry; it is readable by op at once. `on_durable` gets the outcome. Errors: log.out_of_sequence, log.fenced, log.stopped;
+  // log.storage_full: it was not taken.
   void append(entry::SharedEntry entry, Completion<void> on_durable);
   void append(std::vector<entry::SharedEntry> entries, Completion<void> on_durable);
 
@@ -140,7 +153,8 @@ class EntryLog {
   // Reads no longer see them at once. `done` gets how many went.
   void drop_before(Offset trim_floor, Completion<std::size_t> done);
 
-  // Syncs and finishes what is queued; then every call fails with log.stopped.
+  // Writes and syncs what is queued, and says so in the frontier. Appends, syncs, checkpoints and drops fail with log.stopped from now on;
+  // reads go on until the log is destroyed.
   void close(Completion<void> done);
 
  private:

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/log/entry_log.hpp"
+#include "core/log/frontier_writer.hpp"
 #include "core/log/recovery.hpp"
 #include "core/log/segment_scan.hpp"
 
@@ -19,7 +20,9 @@ inline constexpr std::size_t kOpenSegmentsMax = 4;  // complete segments of one 
 //
 // One queue in front of the active segment. `busy_` is the job that owns the tail: a flush (write, then sync) or a roll; nothing else is
 // written while it runs. `syncing_` is a sync alone, beside which entries without must_sync may still be written. There is never more
-// than one sync of a file at a time: the kernel tells a failed write-back to one of them only.
+// than one sync of a file at a time: the kernel tells a failed write-back to one of them only. `sealing_` is the last write to the segment
+// before the active one; the next roll waits for it, so at most two segments are not sealed.
+// Every sync is preceded by a slot of the frontier, which says what was durable before it and what may be acknowledged after it.
 class EntryLog::Impl : public std::enable_shared_from_this<EntryLog::Impl> {
  public:
   Impl(storage::Storage& storage, storage::IoQueue& queue, LogOptions options, RecoveredLog recovered);
@@ -34,6 +37,9 @@ class EntryLog::Impl : public std::enable_shared_from_this<EntryLog::Impl> {
   // entry_log_write.cpp
   void append(std::vector<entry::SharedEntry> entries, Completion<void> on_durable);
   void sync(Completion<void> done);
+  std::optional<Error> storage_full();
+
+  // entry_log_sync.cpp
   void close(Completion<void> done);
 
   // entry_log_read.cpp
@@ -67,13 +73,17 @@ class EntryLog::Impl : public std::enable_shared_from_this<EntryLog::Impl> {
   Op tail_first_op_;              // first op of the segment that holds the head, counting queued entries
   std::uint64_t tail_bytes_ = 0;  // size of that segment once everything queued is written
   Op written_op_;
-  Op synced_op_;
+  LogPoint synced_;  // in the active segment
   Op acknowledged_op_;
   std::uint64_t unsynced_bytes_ = 0;
   Op checkpoint_op_;
   std::uint64_t bytes_since_checkpoint_ = 0;
 
+  FrontierWriter frontier_;
+  std::optional<Offset> mint_from_;  // until a gap up to there is appended
+
   std::optional<Error> fenced_;
+  std::optional<Error> full_;  // the disk: what waits is not written until a retry succeeds
   bool stopped_ = false;
   bool abandoned_ = false;
 
@@ -91,32 +101,59 @@ class EntryLog::Impl : public std::enable_shared_from_this<EntryLog::Impl> {
     std::vector<IndexEntry> index_entries;
     ByteVector index_bytes;
     std::uint64_t index_position = 0;
+    LogHead end;
+    FrontierWriter::Slot slot;  // with must_sync
     bool must_sync = false;
     bool storage_full = false;  // the outcome of a write, set by whoever wrote
   };
+  // A segment that is being begun.
   struct SegmentPair {
+    SegmentPage page;
+    FrontierWriter::Slot slot;
     storage::FilePtr log;
     storage::FilePtr index;
+    bool completed_last = false;  // the segment before it is durable
     bool storage_full = false;
+  };
+
+  // A complete segment that is not sealed yet.
+  struct Unsealed {
+    storage::FilePtr log;
+    Op segment;
+    LogPoint end;
   };
 
   Result<void> check_sequence(const entry::EntryHeader& header) const;
   void admit(entry::SharedEntry entry);
   void pump();
-  bool start_roll_if_due();
-  bool start_sync_if_wanted();
+  bool may_flush_chunk();
   std::shared_ptr<Chunk> take_chunk();
   static Result<void> write_chunk(storage::File& log, storage::File& index, Chunk& chunk);
-  void flush(std::shared_ptr<Chunk> chunk);
+  void flush();
+  void flush_to_cache();
   void on_written(const Chunk& chunk);
-  static Result<void> complete_segment(storage::File& log, storage::File& index);
-  static Result<void> begin_segment(storage::Storage& storage, const std::string& directory, const SegmentPage& page, SegmentPair& out);
-  void on_rolled(const SegmentPage& page, SegmentPair pair);
+  void on_write_failed(bool storage_full, Error error);
+  void retry();
+  void settle_retry();
   void release_waiters();
   void evict_hot();
-  void fence(Error error);
-  void fence_after_write(bool storage_full, Error error);
   std::optional<Error> closed_error() const;
+
+  LogPoint written() const { return {segments_.back().end, segments_.back().bytes}; }
+  void sync_to(Op op, Completion<void> done);
+  bool start_sync_if_wanted();
+  void start_sync(const Limit& limit);
+  bool roll_is_due() const;
+  void start_roll();
+  static Result<void> complete_segment(storage::File& log, storage::File& index);
+  static Result<void> begin_segment(storage::Storage& storage, const std::string& directory, SegmentPair& pair, storage::OpenMode mode);
+  void on_rolled(SegmentPair& pair);
+  void start_seal(Unsealed segment);
+  bool start_close_if_wanted();
+  void finish_close(Result<void> outcome);
+  void fence(Error error);
+  void mark_fence();
+  void drop_waiters(const Error& error);
 
   struct DiskRead;
   std::size_t first_hot(const ScanRequest& request) const;
@@ -129,12 +166,19 @@ class EntryLog::Impl : public std::enable_shared_from_this<EntryLog::Impl> {
   void store_checkpoint(Checkpoint checkpoint, std::uint64_t bytes_before, Completion<void> done);
 
   std::deque<entry::SharedEntry> queued_;  // not written yet; bounded by admission
+  std::shared_ptr<Chunk> chunk_;           // taken from the queue, with its places, until both halves are written
   std::deque<entry::SharedEntry> hot_;     // the newest entries, contiguous up to the head
   std::uint64_t hot_bytes_ = 0;
   std::deque<Waiter> waiters_;
   std::deque<Waiter> sync_waiters_;
+  Completion<void> close_done_;  // once everything appended is synced: what is left is the clean frontier
   bool busy_ = false;
   bool syncing_ = false;
+  bool sealing_ = false;
+  bool retrying_ = false;             // what met the full disk is under way again
+  bool sync_is_due_ = false;          // a sync met the full disk before it began
+  std::optional<Unsealed> unsealed_;  // a seal did
+  bool beginning_ = false;            // a roll has failed half-way: the file that it made is its own
   bool pumping_ = false;
   bool checkpointing_ = false;
   bool dropping_ = false;

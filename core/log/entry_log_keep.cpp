@@ -31,10 +31,11 @@ void EntryLog::Impl::write_checkpoint(Op op, ByteVector body, Completion<void> d
         const entry::EntryHeader& header = newest->front().header();
         Checkpoint checkpoint{self->options_.group, self->options_.incarnation, op, header.identity, header.next_offset, std::move(body)};
         // The log first: a checkpoint that is newer than the log's end would be proof of a loss.
-        self->sync([self, bytes_before, checkpoint = std::move(checkpoint), finish = std::move(finish)](Result<void> synced) mutable {
-          if (!synced) return finish(std::move(synced));
-          self->store_checkpoint(std::move(checkpoint), bytes_before, std::move(finish));
-        });
+        self->sync_to(op,
+                      [self, bytes_before, checkpoint = std::move(checkpoint), finish = std::move(finish)](Result<void> synced) mutable {
+                        if (!synced) return finish(std::move(synced));
+                        self->store_checkpoint(std::move(checkpoint), bytes_before, std::move(finish));
+                      });
       });
 }
 

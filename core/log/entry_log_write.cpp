@@ -19,6 +19,10 @@ Result<void> EntryLog::Impl::check_sequence(const entry::EntryHeader& header) co
     return fail(Errc::kOutOfSequence, fmt::format("an entry of group {}, incarnation {}", header.group, header.incarnation));
   }
   if (auto follows = check_follows(head_, header); !follows) return fail(Errc::kOutOfSequence, follows.error().message());
+  if (mint_from_ && (header.kind != entry::EntryKind::kGap || header.next_offset < *mint_from_)) {
+    return fail(Errc::kOutOfSequence,
+                fmt::format("offsets below {} may have been given out before: a gap up to there comes first", *mint_from_));
+  }
   if (head_.op < tail_first_op_ && !header.has(entry::flag::kFirstOfSegment))
     return fail(Errc::kOutOfSequence, "the first entry of a segment does not say so");
   return {};
@@ -26,6 +30,7 @@ Result<void> EntryLog::Impl::check_sequence(const entry::EntryHeader& header) co
 
 void EntryLog::Impl::admit(entry::SharedEntry entry) {
   const entry::EntryHeader& header = entry.header();
+  mint_from_.reset();
   if (header.has(entry::flag::kFirstOfSegment) && head_.op >= tail_first_op_) {
     tail_first_op_ = header.op;
     tail_bytes_ = kSegmentPageBytes;
@@ -40,6 +45,7 @@ void EntryLog::Impl::admit(entry::SharedEntry entry) {
 
 void EntryLog::Impl::append(std::vector<entry::SharedEntry> entries, Completion<void> on_durable) {
   if (auto error = closed_error()) return on_durable(fail(std::move(*error)));
+  if (auto full = storage_full()) return on_durable(fail(std::move(*full)));
   if (entries.empty()) return on_durable(fail(Errc::kOutOfSequence, "an append without an entry"));
   // All or nothing: a later entry is checked against the one before it.
   LogHead before = head_;
@@ -56,13 +62,7 @@ void EntryLog::Impl::append(std::vector<entry::SharedEntry> entries, Completion<
 
 void EntryLog::Impl::sync(Completion<void> done) {
   if (auto error = closed_error()) return done(fail(std::move(*error)));
-  sync_waiters_.push_back({head_.op, std::move(done)});
-  pump();
-}
-
-void EntryLog::Impl::close(Completion<void> done) {
-  sync(std::move(done));
-  stopped_ = true;
+  sync_to(head_.op, std::move(done));
 }
 
 // Starts whatever can start. Completions that run inside come back here only through the loop.
@@ -71,92 +71,33 @@ void EntryLog::Impl::pump() {
   pumping_ = true;
   const auto self = shared_from_this();  // a completion may destroy the log
   while (!busy_ && !fenced_) {
+    if (retrying_ && unsealed_) start_seal(*std::exchange(unsealed_, std::nullopt));
     if (start_sync_if_wanted()) continue;
-    if (queued_.empty()) break;
-    const bool rolls = start_roll_if_due();
-    if (busy_ || rolls) break;
-    const bool sync_first = syncing_ && queued_.front().header().has(entry::flag::kMustSync);
-    if (sync_first) break;
-    flush(take_chunk());
+    if (full_ && !retrying_) break;
+    if (!chunk_ && queued_.empty()) {
+      if (start_close_if_wanted()) continue;
+      break;
+    }
+    if (!chunk_ && roll_is_due()) {
+      start_roll();
+      break;
+    }
+    if (!chunk_) chunk_ = take_chunk();
+    if (!may_flush_chunk()) break;
+    flush();
   }
   pumping_ = false;
 }
 
-// Releases or starts a sync; whether it made progress.
-bool EntryLog::Impl::start_sync_if_wanted() {
-  if (sync_waiters_.empty() || syncing_) return false;
-  if (sync_waiters_.front().op <= synced_op_) {
-    Completion<void> done = std::move(sync_waiters_.front().done);
-    sync_waiters_.pop_front();
-    done({});
-    return true;
+// One sync at a time; and what is acknowledged without one needs a limit above it that is durable already.
+bool EntryLog::Impl::may_flush_chunk() {
+  if (syncing_ && chunk_->must_sync) return false;
+  if (chunk_->must_sync || frontier_.limit().covers(chunk_->end)) return true;
+  if (!syncing_) {
+    start_sync(frontier_.limit_for(chunk_->end));
+    if (!frontier_.newest().is_clean()) frontier_.widen();
   }
-  if (written_op_ <= synced_op_) return false;
-  syncing_ = true;
-  queue_.submit([log = active_log_]() -> Result<void> { return log->sync(); },
-                [self = shared_from_this(), covered = written_op_, bytes = unsynced_bytes_](Result<void> outcome) {
-                  self->syncing_ = false;
-                  if (!outcome) return self->fence(std::move(outcome).error());
-                  self->synced_op_ = std::max(self->synced_op_, covered);
-                  self->unsynced_bytes_ -= bytes;
-                  self->pump();
-                });
-  return true;
-}
-
-// Whether the next entry begins a segment and the active one must be completed first.
-bool EntryLog::Impl::start_roll_if_due() {
-  const Segment& active = segments_.back();
-  const bool due = queued_.front().header().has(entry::flag::kFirstOfSegment) && active.end.op >= active.page.first_op;
-  if (!due || syncing_) return due;
-  busy_ = true;
-  const SegmentPage next = page_after(active.end, options_.group, options_.incarnation);
-  auto pair = std::make_shared<SegmentPair>();
-  queue_.submit(
-      [&storage = storage_, directory = options_.directory, log = active_log_, index = active_index_file_, next, pair]() -> Result<void> {
-        SLUICE_CHECK(complete_segment(*log, *index));
-        auto begun = begin_segment(storage, directory, next, *pair);
-        if (!begun) pair->storage_full = begun.error().is(sluice::Errc::kNoSpace);
-        return begun;
-      },
-      [self = shared_from_this(), next, pair](Result<void> outcome) {
-        self->busy_ = false;
-        if (!outcome) return self->fence_after_write(pair->storage_full, std::move(outcome).error());
-        self->on_rolled(next, std::move(*pair));
-        self->pump();
-      });
-  return true;
-}
-
-// Complete first, then begin: a segment that has a successor is whole on the device.
-Result<void> EntryLog::Impl::complete_segment(storage::File& log, storage::File& index) {
-  SLUICE_CHECK(log.sync());
-  return index.sync();
-}
-
-Result<void> EntryLog::Impl::begin_segment(storage::Storage& storage, const std::string& directory, const SegmentPage& page,
-                                           SegmentPair& out) {
-  SLUICE_TRY(out.log, storage.open(directory + "/" + segment_name(page.first_op), storage::OpenMode::kCreateNew));
-  SLUICE_CHECK(out.log->write(0, encode_segment_page(page)));
-  SLUICE_CHECK(out.log->sync());
-  SLUICE_TRY(out.index, storage.open(directory + "/" + index_name(page.first_op), storage::OpenMode::kReplace));
-  return storage.sync_directory(directory);
-}
-
-void EntryLog::Impl::on_rolled(const SegmentPage& page, SegmentPair pair) {
-  auto files = std::make_shared<SegmentFiles>();
-  files->log = std::move(active_log_);
-  files->index = std::move(active_index_);
-  const Op complete = segments_.back().page.first_op;
-  LogHead end = segments_.back().end;
-  synced_op_ = written_op_;
-  unsynced_bytes_ = 0;
-  active_log_ = std::move(pair.log);
-  active_index_file_ = std::move(pair.index);
-  active_index_ = Index();
-  last_indexed_ = 0;
-  segments_.push_back({page, end, kSegmentPageBytes, nullptr, 0});
-  keep_files(complete, std::move(files));
+  return false;
 }
 
 // As many queued entries as one flush takes, with their places.
@@ -180,6 +121,7 @@ std::shared_ptr<EntryLog::Impl::Chunk> EntryLog::Impl::take_chunk() {
     }
     chunk->must_sync = must_sync;
     chunk->bytes += header.stored_bytes();
+    chunk->end = head_after(header);
     chunk->parts.push_back(queued_.front().view.bytes());
     chunk->entries.push_back(std::move(queued_.front()));
     queued_.pop_front();
@@ -195,24 +137,37 @@ Result<void> EntryLog::Impl::write_chunk(storage::File& log, storage::File& inde
   return outcome;
 }
 
-void EntryLog::Impl::flush(std::shared_ptr<Chunk> chunk) {
-  if (!chunk->must_sync) {
-    // Into the page cache, right here: a hop to another thread and back would cost more than the copy.
-    if (auto outcome = write_chunk(*active_log_, *active_index_file_, *chunk); !outcome)
-      return fence_after_write(chunk->storage_full, std::move(outcome).error());
-    unsynced_bytes_ += chunk->bytes;
-    return on_written(*chunk);
-  }
+void EntryLog::Impl::flush_to_cache() {
+  // Right here: a hop to another thread and back would cost more than the copy.
+  if (auto outcome = write_chunk(*active_log_, *active_index_file_, *chunk_); !outcome)
+    return on_write_failed(chunk_->storage_full, std::move(outcome).error());
+  const auto chunk = std::exchange(chunk_, nullptr);
+  unsynced_bytes_ += chunk->bytes;
+  on_written(*chunk);
+  // In time, so that no append has to wait for it.
+  if (full_) return;
+  const Limit next = frontier_.limit_for(segments_.back().end);
+  if (!syncing_ && !fenced_ && next != frontier_.limit()) start_sync(next);
+}
+
+void EntryLog::Impl::flush() {
+  if (!chunk_->must_sync) return flush_to_cache();
   busy_ = true;
+  chunk_->slot = frontier_.next(synced_, frontier_.limit_for(chunk_->end));
   queue_.submit(
-      [chunk, log = active_log_, index = active_index_file_]() -> Result<void> {
+      [chunk = chunk_, log = active_log_, index = active_index_file_]() -> Result<void> {
+        auto slot = log->write(chunk->slot.position(), chunk->slot.bytes);
+        if (!slot) chunk->storage_full = slot.error().is(sluice::Errc::kNoSpace);
+        SLUICE_CHECK(std::move(slot));
         SLUICE_CHECK(write_chunk(*log, *index, *chunk));
         return log->sync();
       },
-      [self = shared_from_this(), chunk](Result<void> outcome) {
+      [self = shared_from_this(), chunk = chunk_](Result<void> outcome) {
         self->busy_ = false;
-        if (!outcome) return self->fence_after_write(chunk->storage_full, std::move(outcome).error());
-        self->synced_op_ = chunk->entries.back().header().op;
+        if (!outcome) return self->on_write_failed(std::exchange(chunk->storage_full, false), std::move(outcome).error());
+        self->chunk_.reset();
+        self->frontier_.on_durable(chunk->slot);
+        self->synced_ = {chunk->end, chunk->position + chunk->bytes};
         self->unsynced_bytes_ = 0;
         // Every waiter first: what they append in answer goes into the next flush together.
         self->pumping_ = true;
@@ -225,11 +180,46 @@ void EntryLog::Impl::flush(std::shared_ptr<Chunk> chunk) {
 void EntryLog::Impl::on_written(const Chunk& chunk) {
   Segment& active = segments_.back();
   active.bytes += chunk.bytes;
-  active.end = head_after(chunk.entries.back().header());
+  active.end = chunk.end;
   for (const IndexEntry& entry : chunk.index_entries) active_index_.add(entry);
   written_op_ = acknowledged_op_ = active.end.op;
+  settle_retry();
   evict_hot();
   release_waiters();
+}
+
+// A full disk is no fault: nothing was synced since, so the same bytes go to the same places when there is room.
+void EntryLog::Impl::on_write_failed(bool storage_full, Error error) {
+  if (abandoned_) return;
+  retrying_ = false;
+  if (!storage_full) return fence(std::move(error));
+  Error full(Errc::kStorageFull, fmt::format("{}: {}", options_.directory, error.message()));
+  if (stopped_) return fence(std::move(full));
+  full_ = std::move(full);
+  pump();  // what is written may still be synced
+  if (!options_.after) return;
+  options_.after(kFullRetryInterval, [log = weak_from_this()] {
+    if (const auto self = log.lock()) self->retry();
+  });
+}
+
+void EntryLog::Impl::retry() {
+  if (!full_ || retrying_ || abandoned_) return;
+  retrying_ = true;
+  sync_is_due_ = false;
+  pump();
+}
+
+// Once nothing that met the full disk is left undone, appends are taken again.
+void EntryLog::Impl::settle_retry() {
+  if (!full_ || chunk_ || sync_is_due_ || unsealed_ || sealing_ || beginning_) return;
+  full_.reset();
+  retrying_ = false;
+}
+
+std::optional<Error> EntryLog::Impl::storage_full() {
+  retry();
+  return full_;
 }
 
 void EntryLog::Impl::release_waiters() {
@@ -245,38 +235,6 @@ void EntryLog::Impl::evict_hot() {
     hot_bytes_ -= hot_.front().header().stored_bytes();
     hot_.pop_front();
   }
-}
-
-void EntryLog::Impl::fence_after_write(bool storage_full, Error error) {
-  if (!storage_full) return fence(std::move(error));
-  fence(Error(Errc::kStorageFull, fmt::format("{}: {}", options_.directory, error.message())));
-}
-
-// For good: what the files hold now is for the next start to judge.
-void EntryLog::Impl::fence(Error error) {
-  if (fenced_ || abandoned_) return;
-  if (!error.is(Errc::kStorageFull)) error = Error(Errc::kFenced, fmt::format("{}: {}", options_.directory, error.message()));
-  fenced_ = std::move(error);
-  queued_.clear();
-  std::deque<Waiter> waiters;
-  waiters.swap(waiters_);
-  std::deque<Waiter> syncs;
-  syncs.swap(sync_waiters_);
-  for (Waiter& waiter : waiters) waiter.done(fail(*fenced_));
-  for (Waiter& waiter : syncs) waiter.done(fail(*fenced_));
-}
-
-void EntryLog::Impl::abandon() {
-  stopped_ = true;
-  abandoned_ = true;
-  queued_.clear();
-  std::deque<Waiter> waiters;
-  waiters.swap(waiters_);
-  std::deque<Waiter> syncs;
-  syncs.swap(sync_waiters_);
-  const Error error(Errc::kStopped, fmt::format("{} is closed", options_.directory));
-  for (Waiter& waiter : waiters) waiter.done(fail(error));
-  for (Waiter& waiter : syncs) waiter.done(fail(error));
 }
 
 }  // namespace sluice::log

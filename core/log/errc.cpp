@@ -7,7 +7,7 @@
 namespace sluice::log {
 namespace {
 
-constexpr std::array<ErrorInfo, 16> kLogErrors{{
+constexpr std::array<ErrorInfo, 19> kLogErrors{{
     {"log.refused", ErrorKind::kCorrupt,
      "An earlier start refused this directory, and the file `refused` in it says why. Its bytes are untouched. Remove that file after the "
      "cause is repaired."},
@@ -27,7 +27,17 @@ constexpr std::array<ErrorInfo, 16> kLogErrors{{
     {"log.damaged_checkpoint", ErrorKind::kCorrupt, "The checkpoint file does not verify. Restore it from a copy."},
     {"log.checkpoint_past_head", ErrorKind::kCorrupt,
      "The log ends before its checkpoint, which was written after it: the end of the log is lost."},
+    {"log.fsynced_log_loss", ErrorKind::kCorrupt,
+     "Bytes that a sync had made durable are missing or damaged: the device lost them, or the file was cut. Look at the device; restore "
+     "the "
+     "file from a copy."},
+    {"log.fsynced_rebuild_shortfall", ErrorKind::kCorrupt,
+     "The index does not match its segment, and the segment ends before bytes that a sync had made durable. Restore the files from a "
+     "copy."},
     {"log.newer_format", ErrorKind::kGiveUp, "The files were written by a newer release. Run that release."},
+    {"log.older_format", ErrorKind::kGiveUp,
+     "The files were written by an early release whose format is not read any more. Read them with that release and send the records "
+     "again."},
     {"log.damaged_entry", ErrorKind::kCorrupt,
      "A stored entry does not verify. The message names the segment and the position; `sluice log dump` shows what is around it."},
     {"log.out_of_range", ErrorKind::kInvalidInput,
@@ -38,7 +48,7 @@ constexpr std::array<ErrorInfo, 16> kLogErrors{{
     {"log.stopped", ErrorKind::kGiveUp, "The log is closed."},
     {"log.out_of_sequence", ErrorKind::kConflict, "The entry does not follow the newest one of the log."},
 }};
-constexpr std::size_t kRefusals = 10;
+constexpr std::size_t kRefusals = 13;
 
 }  // namespace
 
@@ -48,6 +58,10 @@ const ErrorInfo& error_info(Errc code) {
 
 bool is_refusal(const Error& error) {
   return std::any_of(kLogErrors.begin(), kLogErrors.begin() + kRefusals, [&](const ErrorInfo& info) { return info.name == error.code(); });
+}
+
+bool is_lasting_refusal(const Error& error) {
+  return is_refusal(error) && !error.is(Errc::kNewerFormat) && !error.is(Errc::kOlderFormat) && !error.is(Errc::kRefused);
 }
 
 Errc refusal_from_name(std::string_view name) {

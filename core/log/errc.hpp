@@ -18,8 +18,11 @@ enum class Errc : std::uint8_t {
   kEmptyNonTailSegment,  // a segment without entries before the last one
   kForeignSegment,       // another group or incarnation, or a name that does not match
   kDamagedCheckpoint,
-  kCheckpointPastHead,  // the log ends before its checkpoint
+  kCheckpointPastHead,       // the log ends before its checkpoint
+  kFsyncedLogLoss,           // bytes that were durable are gone or damaged
+  kFsyncedRebuildShortfall,  // the same, and the index contradicts the log too
   kNewerFormat,
+  kOlderFormat,
   // At run time.
   kDamagedEntry,  // a read met bytes that do not verify
   kOutOfRange,    // below the first retained entry
@@ -32,6 +35,8 @@ enum class Errc : std::uint8_t {
 
 // Whether recovery refused: final for this directory until an operator acts, while other partitions start.
 [[nodiscard]] bool is_refusal(const Error& error);
+// Whether the refusal is recorded in the directory: another release may serve what this one does not know.
+[[nodiscard]] bool is_lasting_refusal(const Error& error);
 // The refusal of that name ("log.hole"); kRefused if there is none.
 [[nodiscard]] Errc refusal_from_name(std::string_view name);
 

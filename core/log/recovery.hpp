@@ -8,6 +8,7 @@
 
 #include "core/base/result.hpp"
 #include "core/log/entry_log.hpp"
+#include "core/log/frontier.hpp"
 #include "core/log/index.hpp"
 #include "core/log/recovery_report.hpp"
 #include "core/log/segment_page.hpp"
@@ -16,6 +17,7 @@
 namespace sluice::log {
 
 inline constexpr const char* kRefusedName = "refused";
+inline constexpr const char* kFencedName = "fenced";
 
 // One segment as recovery left it.
 struct RecoveredSegment {
@@ -32,6 +34,8 @@ struct RecoveredLog {
   storage::FilePtr active_log;
   storage::FilePtr active_index;
   std::uint64_t bytes_after_checkpoint = 0;
+  Frontier frontier;  // the newest, in the active segment
+  std::size_t frontier_slot = 0;
   std::optional<Checkpoint> checkpoint;
   RecoveryReport report;
 

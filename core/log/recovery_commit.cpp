@@ -90,11 +90,59 @@ Result<void> mend_segment(storage::Storage& storage, const LogOptions& options, 
   if (planned.file_bytes == planned.segment.bytes && !planned.page_missing) return {};
   SLUICE_TRY(const storage::FilePtr log, storage.open(planned.path, storage::OpenMode::kReadWrite));
   if (planned.page_missing) {
-    SLUICE_CHECK(log->write(0, encode_segment_page(planned.segment.page)));
+    SLUICE_CHECK(log->write(0, encode_first_page(planned.segment.page, *planned.slots.newest)));
     planned.segment.bytes = kSegmentPageBytes;
   }
   SLUICE_CHECK(log->truncate(planned.segment.bytes));
   return log->sync();
+}
+
+// The frontier of a segment whose page is written anew: nothing is in it, all before it is durable, and the limit stands.
+Frontier first_frontier(const RecoveredSegment& segment, const std::optional<Frontier>& before) {
+  Frontier out;
+  out.sequence = before ? before->sequence + 1 : 1;
+  out.epoch = before ? before->epoch : 0;
+  out.segment = segment.page.first_op;
+  out.durable = {segment.end, kSegmentPageBytes};
+  out.limit = before ? before->limit : Limit{segment.end.op, segment.end.next_offset};
+  return out;
+}
+
+Result<void> rewrite_range(storage::File& log, std::uint64_t position, std::uint64_t end) {
+  ByteVector buffer(static_cast<std::size_t>(std::min<std::uint64_t>(kCopyBytes, end - position)));
+  while (position < end) {
+    const MutableBytes want = MutableBytes(buffer).first(static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), end - position)));
+    SLUICE_TRY(const std::size_t got, log.read(position, want));
+    if (got != want.size())
+      return fail(sluice::Errc::kIo, fmt::format("{} ends at byte {}, and it was longer a moment ago", log.path(), position + got));
+    SLUICE_CHECK(log.write(position, Bytes(want)));
+    position += want.size();
+  }
+  return {};
+}
+
+// A sync that failed leaves bytes that can be read, count as clean, and are not on the device: only what is written again gets there.
+Result<void> rewrite_unproven(storage::File& log, const PlannedSegment& active, RecoveryReport& report) {
+  // Once something in it is durable, a sync of the file has proved the page.
+  const std::uint64_t durable = active.slots.newest->durable.position;
+  const bool proved = report.clean && durable > kSegmentPageBytes && !report.fence_mark;
+  if (active.page_missing || report.created || proved) return {};
+  SLUICE_CHECK(rewrite_range(log, 0, kSegmentPageBytes));
+  SLUICE_CHECK(rewrite_range(log, durable, active.segment.bytes));
+  report.bytes_rewritten = active.segment.bytes - durable;
+  return {};
+}
+
+// Everything in it was durable before its successor was created.
+Result<void> seal_segment(storage::Storage& storage, const PlannedSegment& planned) {
+  if (planned.slots.both_sealed) return {};
+  const ByteVector seal = encode_frontier(seal_of(planned.segment.page.first_op, {planned.segment.end, planned.segment.bytes}));
+  SLUICE_TRY(const storage::FilePtr log, storage.open(planned.path, storage::OpenMode::kReadWrite));
+  for (std::size_t slot = 0; slot < kFrontierSlots; ++slot) {
+    SLUICE_CHECK(log->write(frontier_position(slot), seal));
+    SLUICE_CHECK(log->sync());
+  }
+  return {};
 }
 
 Result<void> create_first_segment(storage::Storage& storage, const LogOptions& options, RecoveryPlan& plan) {
@@ -105,12 +153,14 @@ Result<void> create_first_segment(storage::Storage& storage, const LogOptions& o
   first.segment.bytes = kSegmentPageBytes;
   first.path = options.directory + "/" + segment_name(first.segment.page.first_op);
   first.file_bytes = kSegmentPageBytes;
+  first.slots.newest = first_frontier(first.segment, std::nullopt);
   SLUICE_TRY(const storage::FilePtr log, storage.open(first.path, storage::OpenMode::kCreateNew));
-  SLUICE_CHECK(log->write(0, encode_segment_page(first.segment.page)));
+  SLUICE_CHECK(log->write(0, encode_first_page(first.segment.page, *first.slots.newest)));
   SLUICE_CHECK(log->sync());
   SLUICE_CHECK(write_index(storage, options, first));
   plan.segments.push_back(std::move(first));
   plan.report.created = true;
+  plan.report.clean = true;
   return {};
 }
 
@@ -120,6 +170,8 @@ Result<RecoveredLog> commit_plan(storage::Storage& storage, const LogOptions& op
   // Their reason to be is gone, whatever the plan does next; a staging file may even be in its way.
   for (const std::string& name : plan.stray_names) SLUICE_CHECK(storage.remove(options.directory + "/" + name));
   if (plan.segments.empty()) SLUICE_CHECK(create_first_segment(storage, options, plan));
+  PlannedSegment& active = plan.segments.back();
+  if (active.page_missing) active.slots = {.newest = first_frontier(active.segment, plan.frontier)};
 
   RecoveredLog out;
   for (PlannedSegment& planned : plan.segments) {
@@ -129,7 +181,6 @@ Result<RecoveredLog> commit_plan(storage::Storage& storage, const LogOptions& op
     plan.report.bytes_verified += planned.segment.bytes;
     out.bytes_after_checkpoint += planned.bytes_after_checkpoint;
   }
-  PlannedSegment& active = plan.segments.back();
   SLUICE_TRY(out.active_log, storage.open(active.path, storage::OpenMode::kReadWrite));
   SLUICE_TRY(out.active_index,
              storage.open(options.directory + "/" + index_name(active.segment.page.first_op), storage::OpenMode::kReadWrite));
@@ -147,9 +198,17 @@ Result<RecoveredLog> commit_plan(storage::Storage& storage, const LogOptions& op
   }
   // The entries found here count as acknowledged from now on, also those that a killed process had written but not synced. So do names:
   // a process killed between creating a file and syncing the directory leaves one that only the cache knows.
+  SLUICE_CHECK(rewrite_unproven(*out.active_log, active, plan.report));
   SLUICE_CHECK(out.active_log->sync());
   SLUICE_CHECK(storage.sync_directory(options.directory));
+  for (std::size_t i = 0; i + 1 < plan.segments.size(); ++i) SLUICE_CHECK(seal_segment(storage, plan.segments[i]));
+  if (plan.report.fence_mark) {
+    SLUICE_CHECK(storage.remove(options.directory + "/" + kFencedName));
+    SLUICE_CHECK(storage.sync_directory(options.directory));
+  }
 
+  out.frontier = *active.slots.newest;
+  out.frontier_slot = active.slots.slot;
   for (PlannedSegment& planned : plan.segments) out.segments.push_back(std::move(planned.segment));
   out.checkpoint = std::move(plan.checkpoint);
   out.report = std::move(plan.report);
@@ -159,10 +218,9 @@ Result<RecoveredLog> commit_plan(storage::Storage& storage, const LogOptions& op
 Result<RecoveredLog> recover(storage::Storage& storage, const LogOptions& options) {
   auto plan = judge(storage, options);
   if (plan) return commit_plan(storage, options, std::move(*plan));
-  // A newer release can serve what this one cannot read, so that refusal is judged anew at each start. A marker that cannot be written is
-  // no loss either: the same bytes are refused again.
+  // A marker that cannot be written is no loss: the same bytes are refused again.
   const Error& error = plan.error();
-  const bool stands = is_refusal(error) && !error.is(Errc::kNewerFormat) && !error.is(Errc::kRefused);
+  const bool stands = is_lasting_refusal(error);
   const bool recorded =
       std::any_of(error.context().begin(), error.context().end(), [](const auto& item) { return item.first == "marker"; });
   if (stands && !recorded) {

@@ -24,14 +24,14 @@ struct Inventory {
   std::vector<std::string> orphan_indexes;
   std::vector<std::string> staging;
   bool checkpoint = false;
-  bool refused = false;
+  bool fenced = false;
 };
 
 Result<Inventory> take_inventory(const LogOptions& options, const std::vector<std::string>& names) {
   Inventory out;
   std::vector<Op> indexes;
   for (const std::string& name : names) {
-    if (name == kRefusedName) out.refused = true;
+    if (name == kFencedName) out.fenced = true;
     if (name == kCheckpointName) out.checkpoint = true;
     if (name.ends_with(storage::kStagingSuffix)) out.staging.push_back(name);
     if (name.ends_with(".log")) {
@@ -169,6 +169,11 @@ Result<RecoveryPlan> judge(storage::Storage& storage, const LogOptions& options)
     SLUICE_TRY(plan.checkpoint, load_checkpoint(storage, options));
   }
   plan.stray_names = std::move(inventory.staging);
+  if (inventory.fenced) {
+    // What was written then may have looked durable to nobody but the cache.
+    auto mark = storage::read_file(storage, options.directory + "/" + kFencedName, kMarkerBytesMax);
+    plan.report.fence_mark = mark ? std::string(as_text(*mark)) : mark.error().message();
+  }
   plan.stray_names.insert(plan.stray_names.end(), inventory.orphan_indexes.begin(), inventory.orphan_indexes.end());
   if (inventory.segments.empty()) {
     SLUICE_CHECK(judge_absence(storage, options, inventory));
@@ -182,6 +187,7 @@ Result<RecoveryPlan> judge(storage::Storage& storage, const LogOptions& options)
   }
   SLUICE_CHECK(judge_start(options, plan.checkpoint, plan.segments.front()));
   SLUICE_CHECK(judge_links(options, plan.segments));
+  SLUICE_CHECK(judge_tail(storage, options, plan));
   if (plan.checkpoint) SLUICE_CHECK(judge_checkpoint(options, *plan.checkpoint, plan.segments));
   return plan;
 }

@@ -12,17 +12,27 @@
 
 namespace sluice::log {
 
+// Where the walk over the last segment met something that is not the next entry.
+struct TailDamage {
+  std::uint64_t search_from = 0;  // a whole entry behind the damage begins here or later
+  std::string what;
+};
+
 struct PlannedSegment {
   RecoveredSegment segment;  // `bytes` is the verified end
   std::string path;
   std::uint64_t file_bytes = 0;
+  SegmentSlots slots;
 
   bool page_missing = false;  // the last segment was created, but its header page did not become whole: it is written anew
+  std::optional<TailDamage> damage;
   bool rebuild_index = false;
+  bool index_contradicts = false;
   std::vector<IndexEntry> missing_index_entries;  // of an index that matches but ends early; part of segment.index
   bool set_aside_tail = false;                    // the bytes after the verified end are not just zeros
   std::string tail_reason;
   std::optional<U128> id_at_checkpoint;
+  std::optional<U128> id_at_witness;
   std::uint64_t bytes_after_checkpoint = 0;
 };
 
@@ -31,11 +41,14 @@ struct RecoveryPlan {
   std::vector<PlannedSegment> segments;
   std::vector<std::string> stray_names;  // staging files and indexes without a log: removed
   std::optional<Checkpoint> checkpoint;
+  std::optional<Frontier> frontier;  // the newest; none if there is no segment yet
   RecoveryReport report;
 };
 
 // BOUND and CHAIN: reads only.
 [[nodiscard]] Result<RecoveryPlan> judge(storage::Storage& storage, const LogOptions& options);
+// The end of the log: what the frontier says about it, and what follows for the bytes that do not verify.
+[[nodiscard]] Result<void> judge_tail(storage::Storage& storage, const LogOptions& options, RecoveryPlan& plan);
 // COMMIT.
 [[nodiscard]] Result<RecoveredLog> commit_plan(storage::Storage& storage, const LogOptions& options, RecoveryPlan plan);
 

@@ -26,6 +26,19 @@ struct RecoveryReport {
     std::string reason;
   };
   std::optional<Cut> cut;
+
+  // The log was closed, or nothing was ever acknowledged: nothing is in doubt.
+  bool clean = false;
+  // The witness is here: only the process had died.
+  bool trusted = false;
+  // Entries up to here may have been acknowledged, also such that are gone. The head if clean or trusted.
+  Op doubtful_to;
+  // The same for offsets; see EntryLog::mint_from().
+  std::optional<Offset> mint_from;
+  // A write or sync had failed when the log was last open: what was said then.
+  std::optional<std::string> fence_mark;
+  // Written once more, because it was not known to be on the device.
+  std::uint64_t bytes_rewritten = 0;
 };
 
 }  // namespace sluice::log

@@ -12,6 +12,7 @@ Result<DumpResult> dump_segment(storage::Storage& storage, const std::string& pa
   ByteVector page(kSegmentPageBytes);
   SLUICE_TRY(const std::size_t got, file->read(0, page));
   SLUICE_TRY(out.page, decode_segment_page(Bytes(page).first(got)));
+  SLUICE_TRY(out.slots, read_slots(page, out.page.first_op));
   SegmentReader reader(*file, kSegmentPageBytes, out.file_bytes);
   while (true) {
     SLUICE_TRY(const SegmentReader::Step step, reader.next());

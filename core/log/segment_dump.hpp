@@ -7,6 +7,7 @@
 
 #include "core/base/result.hpp"
 #include "core/entry/entry.hpp"
+#include "core/log/frontier.hpp"
 #include "core/log/segment_page.hpp"
 #include "core/storage/storage.hpp"
 
@@ -19,6 +20,7 @@ struct DumpedEntry {
 
 struct DumpResult {
   SegmentPage page;
+  SegmentSlots slots;
   std::uint64_t entries = 0;
   std::uint64_t end = 0;  // verified up to here
   std::uint64_t file_bytes = 0;

@@ -2,11 +2,11 @@
 #include "core/log/segment_judge.hpp"
 
 #include <algorithm>
-#include <memory>
 
 #include <fmt/format.h>
 
 #include "core/log/chain.hpp"
+#include "core/log/index_check.hpp"
 #include "core/log/segment_reader.hpp"
 
 namespace sluice::log {
@@ -16,57 +16,6 @@ std::unexpected<Error> refuse_at(Errc code, const std::string& path, std::uint64
   return fail(
       Error(code, fmt::format("{} at byte {}: {}", path, position, why)).with("segment", path).with("position", std::to_string(position)));
 }
-
-// Compares the entries of an index file with the walk, and collects what a new one would hold.
-class IndexCheck {
- public:
-  IndexCheck(std::optional<Index> stored, std::uint64_t stride_bytes) : stored_(std::move(stored)), stride_bytes_(stride_bytes) {}
-
-  void visit(const entry::EntryHeader& header, std::uint64_t position) {
-    const IndexEntry here{header.op, header.base_offset, header.base_timestamp, position};
-    if (due(fresh_, position)) fresh_.push_back(here);
-    if (!stored_ || mismatch_) return;
-    const auto entries = stored_->entries();
-    if (matched_ < entries.size()) {
-      if (entries[matched_].position < position) mismatch_ = true;
-      if (entries[matched_].position != position) return;
-      mismatch_ = mismatch_ || entries[matched_] != here;
-      ++matched_;
-      last_indexed_ = position;
-      return;
-    }
-    if (position - last_indexed_ >= stride_bytes_) {
-      missing_.push_back(here);
-      last_indexed_ = position;
-    }
-  }
-
-  // `last`: the active segment's index may end early, because a crash can come between the log and the index.
-  void conclude(PlannedSegment& out, bool last) {
-    const bool matches = stored_ && !mismatch_ && matched_ == stored_->entries().size() && (fresh_.empty() || !stored_->empty());
-    out.rebuild_index = !matches || (!last && !missing_.empty());
-    if (out.rebuild_index) {
-      for (const IndexEntry& entry : fresh_) out.segment.index.add(entry);
-      return;
-    }
-    out.segment.index = std::move(*stored_);
-    for (const IndexEntry& entry : missing_) out.segment.index.add(entry);
-    out.missing_index_entries = std::move(missing_);
-  }
-
- private:
-  [[nodiscard]] bool due(const std::vector<IndexEntry>& entries, std::uint64_t position) const {
-    return entries.empty() || position - entries.back().position >= stride_bytes_;
-  }
-
-  std::optional<Index> stored_;  // none: absent or not decodable
-  std::uint64_t stride_bytes_;
-  std::size_t matched_ = 0;
-  std::uint64_t last_indexed_ = kSegmentPageBytes;
-  bool mismatch_ = false;
-  std::vector<IndexEntry> missing_;
-  std::vector<IndexEntry> fresh_;
-};
 
 Result<std::optional<Index>> load_index(storage::Storage& storage, const LogOptions& options, const SegmentCase& which,
                                         std::uint64_t file_bytes) {
@@ -82,58 +31,49 @@ Result<std::optional<Index>> load_index(storage::Storage& storage, const LogOpti
   return std::move(*index);
 }
 
-// The last segment may exist without a whole header page: it was being created. Entries are written only after the page is durable, so
-// such a file has no byte beyond it.
-Result<bool> read_page(storage::File& file, const SegmentCase& which, PlannedSegment& out) {
-  ByteVector bytes(kSegmentPageBytes);
-  SLUICE_TRY(const std::size_t got, file.read(0, bytes));
-  auto page = decode_segment_page(Bytes(bytes).first(got));
-  if (page) {
-    out.segment.page = *page;
-    return true;
-  }
-  if (page.error().is(Errc::kNewerFormat)) return refuse_at(Errc::kNewerFormat, out.path, 0, page.error().message());
-  if (!which.last || out.file_bytes > kSegmentPageBytes) return refuse_at(Errc::kDamagedSegment, out.path, 0, page.error().message());
+void take_as_being_created(PlannedSegment& out, Bytes bytes) {
   out.page_missing = true;
   out.rebuild_index = true;
   out.segment.bytes = 0;
-  out.set_aside_tail =
-      std::any_of(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(got), [](std::byte b) { return b != std::byte{0}; });
+  out.set_aside_tail = std::any_of(bytes.begin(), bytes.end(), [](std::byte b) { return b != std::byte{0}; });
   out.tail_reason = "the segment was being created";
+}
+
+// The last segment may exist without a whole header page: it was being created. Entries are written only after the page and its first slot
+// are durable, so such a file has no byte beyond it. False: it was.
+Result<bool> read_page(storage::File& file, const SegmentCase& which, PlannedSegment& out) {
+  ByteVector buffer(kSegmentPageBytes);
+  SLUICE_TRY(const std::size_t got, file.read(0, buffer));
+  const Bytes bytes = Bytes(buffer).first(got);
+  const bool may_be_new = which.last && out.file_bytes <= kSegmentPageBytes;
+  auto page = decode_segment_page(bytes);
+  if (!page) {
+    const bool other_release = page.error().is(Errc::kNewerFormat) || page.error().is(Errc::kOlderFormat);
+    if (other_release) return fail(std::move(page).error().with("segment", out.path));
+    if (!may_be_new) return refuse_at(Errc::kDamagedSegment, out.path, 0, page.error().message());
+    take_as_being_created(out, bytes);
+    return false;
+  }
+  out.segment.page = *page;
+  auto slots = read_slots(bytes, which.first_op);
+  if (!slots) return fail(std::move(slots).error().with("segment", out.path));
+  out.slots = *slots;
+  if (out.slots.newest || !may_be_new || out.slots.damaged) return true;
+  take_as_being_created(out, bytes);
   return false;
 }
 
-// What to make of bytes that do not verify, at the reader's position.
-Result<void> judge_damage(storage::File& file, const LogOptions& options, const SegmentCase& which, const SegmentReader::Step& step,
-                          PlannedSegment& out) {
+// What to make of bytes that do not verify, at the reader's position. In the last segment that depends on how the rest of the log is.
+Result<void> note_damage(const SegmentCase& which, const SegmentReader::Step& step, PlannedSegment& out) {
   const Error& damage = *step.damage;
   if (damage.is(entry::Errc::kNewerRelease)) return refuse_at(Errc::kNewerFormat, out.path, step.position, damage.message());
   // Its checksum holds, so no crash made it: it was written like this.
   if (damage.is(entry::Errc::kBadShape)) return refuse_at(Errc::kDamagedSegment, out.path, step.position, damage.message());
   if (!which.last)
     return refuse_at(Errc::kDamagedSegment, out.path, step.position, fmt::format("{}, and newer segments follow", damage.message()));
-
-  SLUICE_TRY(const bool zeros, is_zero_range(file, step.position, out.file_bytes));
-  if (zeros) {
-    out.tail_reason = "zeros";
-    return {};
-  }
   // If the header verifies, the next entry can only begin behind its body: what looks like an entry inside is a record's payload.
-  std::uint64_t search_from = step.position + entry::kEntryAlignment;
-  if (step.header) search_from = step.position + step.header->stored_bytes();
-  const SurvivorSearch search{options.group, options.incarnation, out.segment.end.op, options.survivor_budget_bytes};
-  SLUICE_TRY(const SurvivorResult found, find_survivor(file, std::min(search_from, out.file_bytes), out.file_bytes, search));
-  if (found.exhausted) {
-    return refuse_at(
-        Errc::kUnverifiedResidue, out.path, step.position,
-        fmt::format("{}, and {} bytes follow that could not all be searched", damage.message(), out.file_bytes - step.position));
-  }
-  if (found.position) {
-    return refuse_at(Errc::kSurvivorPastDamage, out.path, step.position,
-                     fmt::format("{}, and a whole entry follows at byte {}", damage.message(), *found.position));
-  }
-  out.set_aside_tail = true;
-  out.tail_reason = damage.message();
+  out.damage = TailDamage{step.position + entry::kEntryAlignment, damage.message()};
+  if (step.header) out.damage->search_from = step.position + step.header->stored_bytes();
   return {};
 }
 
@@ -150,9 +90,54 @@ Result<void> accept_entry(const LogOptions& options, const SegmentCase& which, c
                      fmt::format("op {} and the segment disagree on where the segment begins", header.op));
   }
   if (header.op == which.checkpoint_op) out.id_at_checkpoint = header.identity;
+  if (options.witness && header.op == options.witness->op) out.id_at_witness = header.identity;
   if (header.op > which.checkpoint_op) out.bytes_after_checkpoint += header.stored_bytes();
   out.segment.end = head_after(header);
   return {};
+}
+
+// Whether the entry lies beyond what can ever have been acknowledged: of a flush that was not completed, or cut off by a truncation that
+// was not. A slot that does not verify may have held a higher limit.
+bool is_beyond_limit(const SegmentCase& which, const PlannedSegment& out, const entry::EntryHeader& header) {
+  return which.last && !out.slots.damaged && out.slots.newest && !out.slots.newest->limit.covers(head_after(header));
+}
+
+// Where the frontier says that an entry ends, that entry must end there.
+Result<void> check_frontier(const PlannedSegment& out, std::uint64_t position) {
+  if (!out.slots.newest || position != out.slots.newest->durable.position) return {};
+  const LogHead& durable = out.slots.newest->durable.head;
+  if (out.segment.end == durable) return {};
+  return refuse_at(Errc::kFsyncedLogLoss, out.path, position,
+                   fmt::format("the frontier names op {} here, the segment holds another op {}", durable.op, out.segment.end.op));
+}
+
+// A complete segment ends where its seal says.
+Result<void> check_end(const SegmentCase& which, const PlannedSegment& out) {
+  const bool reached = !out.slots.newest || out.segment.bytes >= out.slots.newest->durable.position;
+  if (which.last || !out.segment.has_entries() ||
+      (reached && (!out.slots.sealed() || out.segment.bytes == out.slots.newest->durable.position)))
+    return {};
+  return refuse_at(Errc::kDamagedSegment, out.path, out.segment.bytes,
+                   fmt::format("the segment ends here, and op {} ended at byte {}", out.slots.newest->durable.head.op,
+                               out.slots.newest->durable.position));
+}
+
+// Checks every entry, and the index along with them.
+Result<void> walk(storage::File& file, const LogOptions& options, const SegmentCase& which, IndexCheck& index, PlannedSegment& out) {
+  SegmentReader reader(file, kSegmentPageBytes, out.file_bytes);
+  while (true) {
+    SLUICE_TRY(const SegmentReader::Step step, reader.next());
+    out.segment.bytes = std::min(step.position, out.file_bytes);
+    SLUICE_CHECK(check_frontier(out, out.segment.bytes));
+    if (step.what == SegmentReader::What::kEnd) return {};
+    if (step.what == SegmentReader::What::kDamage) return note_damage(which, step, out);
+    if (is_beyond_limit(which, out, step.view.header())) {
+      out.damage = TailDamage{out.file_bytes, "beyond everything that was acknowledged"};
+      return {};
+    }
+    SLUICE_CHECK(accept_entry(options, which, step, out));
+    index.visit(step.view.header(), step.position);
+  }
 }
 
 }  // namespace
@@ -174,19 +159,13 @@ Result<PlannedSegment> judge_segment(storage::Storage& storage, const LogOptions
   out.segment.end = head_before(page);
   SLUICE_TRY(auto stored_index, load_index(storage, options, which, out.file_bytes));
   IndexCheck index(std::move(stored_index), options.index_stride_bytes);
-  SegmentReader reader(*file, kSegmentPageBytes, out.file_bytes);
-  while (true) {
-    SLUICE_TRY(const SegmentReader::Step step, reader.next());
-    out.segment.bytes = std::min(step.position, out.file_bytes);
-    if (step.what == SegmentReader::What::kEnd) break;
-    if (step.what == SegmentReader::What::kDamage) {
-      SLUICE_CHECK(judge_damage(*file, options, which, step, out));
-      break;
-    }
-    SLUICE_CHECK(accept_entry(options, which, step, out));
-    index.visit(step.view.header(), step.position);
-  }
-  index.conclude(out, which.last);
+  SLUICE_CHECK(walk(*file, options, which, index, out));
+  SLUICE_CHECK(check_end(which, out));
+  out.index_contradicts = index.contradicts();
+  IndexCheck::Verdict verdict = std::move(index).conclude(which.last);
+  out.segment.index = std::move(verdict.index);
+  out.rebuild_index = verdict.rebuild;
+  out.missing_index_entries = std::move(verdict.missing);
   return out;
 }
 

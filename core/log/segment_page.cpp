@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::uint64_t kPageMagic = 0x4745534349554C53;  // "SLUICSEG"
 constexpr std::size_t kPageChecksumAt = 496;              // the last 16 bytes of the first 512
+constexpr std::size_t kSlotsEnd = 1536;                   // two slots of 512 bytes
 constexpr std::size_t kNameDigits = 20;
 
 }  // namespace
@@ -48,6 +49,9 @@ Result<SegmentPage> decode_segment_page(Bytes bytes) {
     return fail(Errc::kDamagedSegment, "the segment header page does not match its checksum");
   const auto version = reader.get<std::uint32_t>();
   const auto page_bytes = reader.get<std::uint32_t>();
+  if (*version < kSegmentVersion) {
+    return fail(Errc::kOlderFormat, fmt::format("a segment of version {}; this release knows version {}", *version, kSegmentVersion));
+  }
   if (version != kSegmentVersion || page_bytes != kSegmentPageBytes) {
     return fail(Errc::kNewerFormat, fmt::format("a segment of version {} with a page of {} bytes; this release knows version {}", *version,
                                                 *page_bytes, kSegmentVersion));
@@ -63,9 +67,8 @@ Result<SegmentPage> decode_segment_page(Bytes bytes) {
   const Bytes spare = bytes.subspan(reader.position(), kPageChecksumAt - reader.position());
   if (!std::all_of(spare.begin(), spare.end(), is_zero))
     return fail(Errc::kNewerFormat, "reserved bytes of the segment header page are not zero");
-  const Bytes rest = bytes.subspan(kPageChecksumAt + 16, kSegmentPageBytes - kPageChecksumAt - 16);
-  if (!std::all_of(rest.begin(), rest.end(), is_zero))
-    return fail(Errc::kDamagedSegment, "the frontier slots of the segment header page are not zero");
+  const Bytes rest = bytes.subspan(kSlotsEnd, kSegmentPageBytes - kSlotsEnd);
+  if (!std::all_of(rest.begin(), rest.end(), is_zero)) return fail(Errc::kDamagedSegment, "the end of the segment header page is not zero");
   if (page.first_op.value() == 0) return fail(Errc::kDamagedSegment, "a segment that begins at op 0");
   return page;
 }

@@ -14,9 +14,9 @@
 namespace sluice::log {
 
 inline constexpr std::uint64_t kSegmentPageBytes = 4096;  // entries start here
-inline constexpr std::uint32_t kSegmentVersion = 1;
+inline constexpr std::uint32_t kSegmentVersion = 2;
 
-// Everything in it follows from the entries before the segment, so that replicas' files are equal byte for byte.
+// Its first 512 bytes, which follow from the entries before the segment; the frontier's slots come after them, see frontier.hpp.
 struct SegmentPage {
   GroupId group;
   Incarnation incarnation;
@@ -29,7 +29,8 @@ struct SegmentPage {
 };
 
 [[nodiscard]] ByteVector encode_segment_page(const SegmentPage& page);
-// Untrusted bytes, kSegmentPageBytes of them. Errors: log.damaged_segment, log.newer_format.
+// Untrusted bytes, kSegmentPageBytes of them; the frontier's slots are not looked at. Errors: log.damaged_segment, log.newer_format,
+// log.older_format.
 [[nodiscard]] Result<SegmentPage> decode_segment_page(Bytes bytes);
 
 // "{first_op:020}.log" and "{first_op:020}.index".

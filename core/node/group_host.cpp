@@ -23,7 +23,10 @@ bool is_op_outcome(const Error& error) {
 }
 
 GroupHost::GroupHost(std::unique_ptr<log::EntryLog> log, StateMachine& machine, const Clock& clock)
-    : machine_(machine), clock_(clock), commit_(log->head().op), log_(std::move(log)) {}
+    : machine_(machine), clock_(clock), commit_(log->head().op), log_(std::move(log)) {
+  // Offsets that may have been given out before an unclean stop are not given out again. Its outcome comes later, never in this call.
+  if (const auto from = log_->mint_from()) propose(entry::EntryDraft::gap(*from), true, [](Result<Proposed>) {});
+}
 
 GroupHost::~GroupHost() {
   closing_ = true;
@@ -36,6 +39,8 @@ GroupHost::~GroupHost() {
 void GroupHost::propose(entry::EntryDraft draft, bool must_sync, ProposeDone done) {
   if (fenced_) return done(fail(*fenced_));
   if (closing_) return done(stopped_error());
+  if (auto full = log_->storage_full()) return done(fail(std::move(*full)));
+  if (fenced_) return done(fail(*fenced_));
   entry::EntryStamp stamp = log_->next_stamp(draft, clock_.wall(), must_sync);
   stamp.commit = commit_;
   entry::SharedEntry entry = std::move(draft).stamp(stamp);

@@ -17,6 +17,11 @@ namespace {
 constexpr std::size_t kBootThreadsMax = 8;
 constexpr GroupDirectory kCatalogDirectory{kMetadataGroup, Incarnation(0)};
 constexpr std::uint64_t kCatalogSegmentBytes = 16ULL << 20;
+
+// The log's timers run where the log does.
+auto timer_of(Shard& shard) {
+  return [&shard](std::chrono::nanoseconds delay, std::move_only_function<void()> task) { shard.after(delay, std::move(task)); };
+}
 constexpr std::uint64_t kHotBytesOfTopic = 64ULL << 20;  // newest entries kept in memory, over all partitions of a topic
 constexpr std::uint64_t kHotBytesMin = 64ULL << 10;      // … but at least this per partition
 
@@ -91,6 +96,7 @@ Result<OpenedPartition> Node::Impl::open(Opening& opening) const {
   }
   log::LogOptions log = log_options(opening.topic, place.group);
   log.must_exist = opening.origin == Origin::kWitnessed;
+  log.after = timer_of(*opening.slot->shard);
   return open_partition(*options.storage, opening.slot->shard->io(), std::move(log));
 }
 
@@ -133,6 +139,7 @@ Result<void> Node::Impl::boot_catalog() {
   log_options.group = kMetadataGroup;
   log_options.segment_bytes = kCatalogSegmentBytes;
   log_options.must_exist = !directory.is_new();
+  log_options.after = timer_of(shard_of(kMetadataGroup));
   auto opened = open_catalog(*options.storage, shard_of(kMetadataGroup).io(), std::move(log_options));
   if (!opened) return fail(std::move(opened).error().with("partition", "catalog"));
   if (directory.is_new()) {

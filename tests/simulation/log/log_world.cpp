@@ -22,7 +22,7 @@ entry::EntryDraft numbered_batch(std::uint64_t number, std::size_t bytes) {
 
 }  // namespace
 
-Result<void> LogWorld::open() {
+Result<void> LogWorld::open(std::optional<log::Witness> witness) {
   log::LogOptions options;
   options.directory = "/data/partition";
   options.group = GroupId{7};
@@ -30,8 +30,11 @@ Result<void> LogWorld::open() {
   options.segment_bytes = 4096 + 3000;
   options.index_stride_bytes = 600;
   options.hot_bytes = 1000;
+  options.witness = witness;
   SLUICE_TRY(log::OpenedLog opened, log::EntryLog::open(machine_.process(), queue_, std::move(options)));
   log_ = std::move(opened.log);
+  report_ = std::move(opened.report);
+  if (log_->mint_from()) append(entry::EntryDraft::gap(*log_->mint_from()), true);
   return {};
 }
 
@@ -41,12 +44,20 @@ void LogWorld::die() {
 }
 
 void LogWorld::append(std::size_t bytes, bool must_sync) {
-  entry::EntryDraft draft = numbered_batch(++number_, bytes);
+  append(numbered_batch(++number_, bytes), must_sync);
+}
+
+void LogWorld::append(entry::EntryDraft draft, bool must_sync) {
   entry::EntryStamp stamp = log_->next_stamp(draft, clock_.wall(), must_sync);
   stamp.commit = log_->acknowledged_op();
   const entry::SharedEntry entry = std::move(draft).stamp(stamp);
   log_->append(entry, [this, entry](Result<void> outcome) {
-    if (outcome) promises_.acknowledged[entry.header().op] = std::string(as_text(entry.view.bytes()));
+    if (!outcome) return;
+    const entry::EntryHeader& header = entry.header();
+    promises_.acknowledged[header.op] = std::string(as_text(entry.view.bytes()));
+    if (header.has(entry::flag::kMustSync)) promises_.durable = std::max(promises_.durable, header.op);
+    if (header.message_count != 0) promises_.given_out[header.base_offset] = std::string(as_text(entry.view.bytes()));
+    promises_.witness = log::Witness{header.op, header.identity, header.op};
   });
 }
 
@@ -54,7 +65,9 @@ void LogWorld::checkpoint() {
   const Op op = log_->acknowledged_op();
   const std::string body = fmt::format("state at {}", op.value());
   log_->write_checkpoint(op, ByteVector(as_bytes(body).begin(), as_bytes(body).end()), [this, op](Result<void> outcome) {
-    if (outcome) promises_.checkpoint = op;
+    if (!outcome) return;
+    promises_.checkpoint = op;
+    promises_.durable = std::max(promises_.durable, op);
   });
 }
 
@@ -67,10 +80,12 @@ void LogWorld::trim(std::uint64_t ops_kept) {
 }
 
 void LogWorld::sync() {
-  log_->sync([](Result<void>) {});
+  log_->sync([this, head = log_->head().op](Result<void> outcome) {
+    if (outcome) promises_.durable = std::max(promises_.durable, head);
+  });
 }
 
-std::string LogWorld::broken_promise() {
+std::string LogWorld::broken_promise(bool power_was_lost) {
   if (log_->checkpoint_op() < promises_.checkpoint)
     return fmt::format("the checkpoint is at op {}, not at {}", log_->checkpoint_op(), promises_.checkpoint);
   if (log_->first_op() > promises_.trim_allowed)
@@ -78,11 +93,14 @@ std::string LogWorld::broken_promise() {
   std::map<Op, std::string> found;
   const auto replayed = log_->replay(log_->first_op(), [&](const entry::EntryView& view) -> Result<void> {
     found[view.header().op] = std::string(as_text(view.bytes()));
+    const auto given = promises_.given_out.find(view.header().base_offset);
+    if (view.header().message_count != 0 && given != promises_.given_out.end() && given->second != found[view.header().op])
+      return fail(sluice::Errc::kInternal, fmt::format("offset {} was given out with other bytes", view.header().base_offset));
     return {};
   });
   if (!replayed) return replayed.error().to_string();
   for (const auto& [op, bytes] : promises_.acknowledged) {
-    if (op < log_->first_op()) continue;
+    if (op < log_->first_op() || (power_was_lost && op > promises_.durable)) continue;
     if (!found.contains(op)) return fmt::format("op {} was acknowledged and is gone; the log ends at op {}", op, log_->head().op);
     if (found[op] != bytes) return fmt::format("op {} was acknowledged with other bytes", op);
   }
@@ -90,8 +108,10 @@ std::string LogWorld::broken_promise() {
 }
 
 void LogWorld::promise_what_is_there() {
+  promises_.acknowledged.clear();
   const auto replayed = log_->replay(log_->first_op(), [&](const entry::EntryView& view) -> Result<void> {
     promises_.acknowledged[view.header().op] = std::string(as_text(view.bytes()));
+    promises_.durable = view.header().op;
     return {};
   });
   SLUICE_ASSERT(replayed.has_value(), "{}", replayed.error().to_string());

@@ -17,9 +17,12 @@ namespace sluice::sim {
 
 // An EntryLog on a simulated machine, and what it has promised. The promises are values: keep them with a snapshot of the machine.
 struct Promises {
-  std::map<Op, std::string> acknowledged;  // the entries, byte for byte
-  Op checkpoint;                           // acknowledged
-  Op trim_allowed{1};                      // what lies before may be gone
+  std::map<Op, std::string> acknowledged;   // the entries, byte for byte
+  Op durable;                               // acknowledged entries up to here survive a power loss, those behind it a process only
+  std::map<Offset, std::string> given_out;  // entries by base offset that somebody has heard of: no other one may ever be there
+  std::optional<log::Witness> witness;      // of the newest acknowledged entry
+  Op checkpoint;                            // acknowledged
+  Op trim_allowed{1};                       // what lies before may be gone
 };
 
 class LogWorld {
@@ -34,7 +37,9 @@ class LogWorld {
   [[nodiscard]] log::EntryLog& log() { return *log_; }
   [[nodiscard]] Promises& promises() { return promises_; }
 
-  [[nodiscard]] Result<void> open();
+  // Appends the gap that the log asks for, if it does, as its owner has to. Nothing is run.
+  [[nodiscard]] Result<void> open(std::optional<log::Witness> witness = std::nullopt);
+  [[nodiscard]] const log::RecoveryReport& report() const { return report_; }
   // The log is destroyed and its jobs vanish, as with its process; what the machine does then is up to the test.
   void die();
 
@@ -47,15 +52,18 @@ class LogWorld {
   void sync();
 
   // The first promise that the log, as it was opened, does not keep; "" if there is none.
-  [[nodiscard]] std::string broken_promise();
+  [[nodiscard]] std::string broken_promise(bool power_was_lost);
   // What is there after a start is promised from then on.
   void promise_what_is_there();
 
  private:
+  void append(entry::EntryDraft draft, bool must_sync);
+
   SimStorage machine_;
   SimIoQueue queue_;
   ManualClock clock_;
   std::unique_ptr<log::EntryLog> log_;
+  log::RecoveryReport report_;
   Promises promises_;
   std::uint64_t number_ = 0;
 };

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 
+#include "core/log/frontier_writer.hpp"
+#include "core/log/recovery.hpp"
+
 #include "tests/unit/core/log/log_fixture.hpp"
 
 namespace sluice::test {
@@ -38,6 +41,7 @@ TEST_F(EntryLog, KeepsWhatWasAppendedAcrossAReopen) {
 
 TEST_F(EntryLog, AcknowledgesAfterTheSyncOnlyIfTheEntryAsksForIt) {
   must_open();
+  must_append(batch_of(1, "first"));  // offsets are reserved with it
   int durable = 0;
   log_->append(stamped(batch_of(1, "off")), [&](Result<void> result) { durable += result ? 1 : 100; });
   EXPECT_EQ(durable, 1);
@@ -142,7 +146,7 @@ TEST_F(EntryLog, RollsInTheMiddleOfOneAppend) {
   }
   queue_.run_all();
   const MemoryStorage::Files apart = storage_.snapshot();
-  log_.reset();
+  kill();
   storage_.restore({});
   must_open(with);
   bool done = false;
@@ -258,7 +262,7 @@ TEST_F(EntryLog, ReadsEverythingWhateverTheIndexOfAColdSegmentSays) {
     expected.push_back(std::to_string(i) + "-1");
   }
   const std::uint64_t in_first = log_->sealed_segments().at(0).next_offset.value();
-  log_.reset();
+  kill();
   const ByteVector right = storage_.bytes(index_path_of(Op{1}));
   ASSERT_GE(right.size(), 3 * log::kIndexEntryBytes);
   for (std::size_t at = 0; at < right.size(); ++at) {
@@ -277,7 +281,7 @@ TEST_F(EntryLog, ReadsEverythingWhateverTheIndexOfAColdSegmentSays) {
         queue_.run_all();
         ASSERT_EQ(found, Offset{2 * i}) << "byte " << at << ", bit " << bit;
       }
-      log_.reset();
+      kill();
     }
   }
 }
@@ -367,23 +371,13 @@ TEST_F(EntryLog, IsFencedByAFailedSyncForGood) {
   EXPECT_EQ(sync().error().code(), "log.fenced");
   EXPECT_EQ(storage_.changes, changes) << "a fenced log writes nothing";
   ASSERT_TRUE(log_->fenced().has_value());
+  EXPECT_TRUE(storage_.exists(kDirectory + "/" + log::kFencedName));
   must_open();
-  EXPECT_GE(log_->head().op, Op{1});
-}
-
-TEST_F(EntryLog, ReportsAFullDiskAsSuchToEveryWaiter) {
-  must_open();
-  must_append(batch_of(1, "a"), true);
-  std::vector<std::string> codes;
-  storage_.fault = MemoryStorage::Fault{Change::kWrite, 1, ENOSPC};
-  for (int i = 0; i < 3; ++i) {
-    log_->append(stamped(batch_of(1, "b"), true), [&](Result<void> result) { codes.emplace_back(result ? "ok" : result.error().code()); });
-  }
-  queue_.run_all();
-  EXPECT_EQ(codes, std::vector<std::string>(3, "log.storage_full"));
-  must_open();
-  EXPECT_EQ(log_->head().op, Op{1});
-  must_append(batch_of(1, "c"), true);
+  ASSERT_TRUE(report_.fence_mark.has_value());
+  EXPECT_NE(report_.fence_mark->find("log.fenced"), std::string::npos);
+  EXPECT_EQ(log_->head().op, Op{2});
+  EXPECT_GT(report_.bytes_rewritten, 0U) << "what the failed sync may have dropped is written again";
+  EXPECT_FALSE(storage_.exists(kDirectory + "/" + log::kFencedName));
 }
 
 TEST_F(EntryLog, TellsWaitersWhenItIsDestroyed) {
@@ -403,8 +397,40 @@ TEST_F(EntryLog, SyncsBeforeItCloses) {
   log_->close([&](Result<void> result) { closed = std::move(result); });
   queue_.run_all();
   ASSERT_TRUE(closed.has_value() && closed->has_value());
-  EXPECT_EQ(storage_.syncs, syncs + 1);
+  EXPECT_EQ(storage_.syncs, syncs + 2) << "the entries, and then that nothing is in doubt";
   EXPECT_EQ(append(batch_of(1, "b")).error().code(), "log.stopped");
+  EXPECT_EQ(payloads(Offset{0}), std::vector<std::string>{"a0"});
+}
+
+TEST_F(EntryLog, WritesNothingWhenItIsClosedAndOpenedAgain) {
+  must_open();
+  must_append(batch_of(1, "a"), true);
+  close_log();
+  const std::uint64_t changes = storage_.changes;
+  must_open();
+  close_log();
+  EXPECT_EQ(storage_.changes, changes + 2) << "recovery's syncs of the log and of the directory";
+}
+
+// In both modes nothing is acknowledged beyond the limit of a slot that was synced before.
+TEST_F(EntryLog, ReservesOffsetsBeforeTheyAreAcknowledged) {
+  must_open();
+  std::size_t synced_slots = 0;
+  for (int i = 0; i < 12; ++i) {
+    entry::BatchBuilder builder;
+    for (int k = 0; k < 10'000; ++k) ASSERT_TRUE(builder.add(RecordView()).has_value());
+    std::optional<Result<void>> outcome;
+    log_->append(stamped(*std::move(builder).finish(), i % 4 == 3), [&](Result<void> result) { outcome = std::move(result); });
+    for (; !outcome; ++synced_slots) queue_.run_one();
+    ASSERT_TRUE(outcome->has_value());
+    const auto slots = log::read_slots(Bytes(segment()).first(log::kSegmentPageBytes), Op{1});
+    ASSERT_TRUE(slots.has_value());
+    ASSERT_GE(slots->newest->limit.offset, log_->acknowledged().next_offset);
+    ASSERT_GE(slots->newest->limit.op, log_->acknowledged_op());
+    ASSERT_EQ(slots->newest->limit.offset.value() % log::kLimitBlock, 0U);
+    queue_.run_all();
+  }
+  EXPECT_GE(synced_slots, 3U);
 }
 
 TEST_F(EntryLog, KeepsTimestampsAscendingWhenTheClockGoesBack) {

@@ -46,9 +46,25 @@ class LogFixture : public ::testing::Test {
     return out;
   }
 
-  Result<void> open(log::LogOptions with = options()) {
+  // The process dies: what it wrote is there, and its witness is too.
+  void kill() {
+    if (log_ && log_->acknowledged_op() != Op{0})
+      witness_ = log::Witness{log_->acknowledged().op, log_->acknowledged().id, log_->acknowledged_op()};
     log_.reset();
     queue_.run_all();
+  }
+  // The process closes the log and ends.
+  void close_log() {
+    std::optional<Result<void>> outcome;
+    log_->close([&](Result<void> result) { outcome = std::move(result); });
+    queue_.run_all();
+    ASSERT_TRUE(outcome.has_value());
+    ASSERT_TRUE(outcome->has_value()) << outcome->error().to_string();
+    kill();
+  }
+  Result<void> open(log::LogOptions with = options()) {
+    kill();
+    with.witness = witness_;
     auto opened = log::EntryLog::open(storage_, queue_, std::move(with));
     if (!opened) return fail(opened.error());
     log_ = std::move(opened->log);
@@ -71,24 +87,30 @@ class LogFixture : public ::testing::Test {
     stamp.commit = log_->acknowledged_op();
     return std::move(draft).stamp(stamp);
   }
+  // What the owner does first if offsets are in doubt.
+  void close_gap() {
+    const auto from = log_->mint_from();
+    if (!from) return;
+    log_->append(stamped(entry::EntryDraft::gap(*from), true), [](Result<void>) {});
+  }
   // Appends and runs what that started; the outcome.
   Result<void> append(entry::EntryDraft draft, bool must_sync = false) {
-    std::optional<Result<void>> outcome;
-    log_->append(stamped(std::move(draft), must_sync), [&](Result<void> result) { outcome = std::move(result); });
+    close_gap();
+    const auto outcome = std::make_shared<std::optional<Result<void>>>();
+    log_->append(stamped(std::move(draft), must_sync), [outcome](Result<void> result) { *outcome = std::move(result); });
     queue_.run_all();
-    if (!outcome) return fail(sluice::Errc::kInternal, "no outcome");
-    return *outcome;
+    return *outcome ? **outcome : fail(sluice::Errc::kInternal, "no outcome");
   }
   void must_append(entry::EntryDraft draft, bool must_sync = false) {
     const auto appended = append(std::move(draft), must_sync);
     ASSERT_TRUE(appended.has_value()) << appended.error().to_string();
   }
   Result<void> checkpoint(const std::string& body) {
-    std::optional<Result<void>> outcome;
+    const auto outcome = std::make_shared<std::optional<Result<void>>>();
     log_->write_checkpoint(log_->acknowledged_op(), ByteVector(as_bytes(body).begin(), as_bytes(body).end()),
-                           [&](Result<void> result) { outcome = std::move(result); });
+                           [outcome](Result<void> result) { *outcome = std::move(result); });
     queue_.run_all();
-    return outcome ? *outcome : fail(sluice::Errc::kInternal, "no outcome");
+    return *outcome ? **outcome : fail(sluice::Errc::kInternal, "no outcome");
   }
   Result<std::size_t> drop_before(Offset floor) {
     std::optional<Result<std::size_t>> outcome;
@@ -97,10 +119,10 @@ class LogFixture : public ::testing::Test {
     return outcome ? *outcome : fail(sluice::Errc::kInternal, "no outcome");
   }
   Result<void> sync() {
-    std::optional<Result<void>> outcome;
-    log_->sync([&](Result<void> result) { outcome = std::move(result); });
+    const auto outcome = std::make_shared<std::optional<Result<void>>>();
+    log_->sync([outcome](Result<void> result) { *outcome = std::move(result); });
     queue_.run_all();
-    return outcome ? *outcome : fail(sluice::Errc::kInternal, "no outcome");
+    return *outcome ? **outcome : fail(sluice::Errc::kInternal, "no outcome");
   }
   Result<log::ReadResult> read(Offset from, std::uint64_t bytes_max = 1u << 20, std::optional<log::ReadCursor> cursor = std::nullopt) {
     std::optional<Result<log::ReadResult>> outcome;
@@ -137,6 +159,7 @@ class LogFixture : public ::testing::Test {
   ManualClock clock_;
   std::unique_ptr<log::EntryLog> log_;
   log::RecoveryReport report_;
+  std::optional<log::Witness> witness_;
   std::optional<log::Checkpoint> checkpoint_;
 };
 

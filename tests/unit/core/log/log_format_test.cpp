@@ -80,6 +80,7 @@ class LogFormatTest : public LogFixture {
     must_append(std::move(*batch), true);
     must_append(operation_of("op body"));
     ASSERT_TRUE(checkpoint("partition state").has_value());
+    close_log();
   }
 
   std::string page_;

@@ -25,7 +25,7 @@ class RecoveryTest : public LogFixture {
 
   // Opening refuses with the code, changes no file, and goes on refusing; the marker is the only new file.
   void expect_refused(const std::string& code) {
-    log_.reset();
+    kill();
     MemoryStorage::Files before = storage_.snapshot();
     EXPECT_EQ(open_code(), code);
     EXPECT_TRUE(storage_.exists(kDirectory + "/" + log::kRefusedName));
@@ -44,7 +44,7 @@ using Recovery = RecoveryTest;
 TEST_F(Recovery, CutsGarbageBehindTheLastEntryAndGoesOnThere) {
   must_open();
   fill(3);
-  log_.reset();
+  kill();
   const ByteVector clean = segment();
   segment().resize(clean.size() + 100, std::byte{0x5A});
   must_open();
@@ -65,7 +65,7 @@ TEST_F(Recovery, CutsGarbageBehindTheLastEntryAndGoesOnThere) {
 TEST_F(Recovery, SetsTheSameTailAsideOnlyOnce) {
   must_open();
   fill(3);
-  log_.reset();
+  kill();
   segment().resize(segment().size() + 100, std::byte{0x5A});
   for (int i = 0; i < 3; ++i) {
     storage_.fault = MemoryStorage::Fault{Change::kTruncate, 1, EIO};
@@ -74,7 +74,7 @@ TEST_F(Recovery, SetsTheSameTailAsideOnlyOnce) {
   must_open();
   EXPECT_EQ(report_.cut->set_aside, path_of(Op{1}) + ".cut-1");
   EXPECT_FALSE(storage_.exists(path_of(Op{1}) + ".cut-2"));
-  log_.reset();
+  kill();
   segment().resize(segment().size() + 100, std::byte{0x33});
   must_open();
   EXPECT_EQ(report_.cut->set_aside, path_of(Op{1}) + ".cut-2");
@@ -84,7 +84,7 @@ TEST_F(Recovery, SetsTheSameTailAsideOnlyOnce) {
 TEST_F(Recovery, AcceptsEveryTruncationOfTheTail) {
   must_open();
   fill(4);
-  log_.reset();
+  kill();
   const MemoryStorage::Files whole = storage_.snapshot();
   const std::size_t size = segment().size();
   ASSERT_EQ(size, position_of(4));
@@ -96,8 +96,9 @@ TEST_F(Recovery, AcceptsEveryTruncationOfTheTail) {
     ASSERT_TRUE(opened.has_value()) << cut << ": " << opened.error().to_string();
     const std::uint64_t entries = cut < log::kSegmentPageBytes ? 0 : (cut - log::kSegmentPageBytes) / kFilledBytes;
     ASSERT_EQ(log_->head().op, Op{entries}) << cut;
+    const std::uint64_t gaps = log_->mint_from() ? 1 : 0;
     fill(1);
-    ASSERT_EQ(log_->head().op, Op{entries + 1});
+    ASSERT_EQ(log_->head().op, Op{entries + gaps + 1});
     must_open();
     ASSERT_EQ(payloads(Offset{0}).size(), 2 * (entries + 1)) << cut;
     ASSERT_FALSE(report_.cut.has_value()) << cut;
@@ -107,7 +108,7 @@ TEST_F(Recovery, AcceptsEveryTruncationOfTheTail) {
 TEST_F(Recovery, TakesAZeroTailAsAnEndWithoutLoss) {
   must_open();
   fill(2);
-  log_.reset();
+  kill();
   segment().resize(segment().size() + 5000);
   must_open();
   EXPECT_FALSE(report_.cut.has_value());
@@ -117,6 +118,7 @@ TEST_F(Recovery, TakesAZeroTailAsAnEndWithoutLoss) {
 TEST_F(Recovery, RefusesDamageWithAWholeEntryBehindIt) {
   must_open();
   fill(5);
+  close_log();
   for (const std::uint64_t at : {position_of(2), position_of(2) + 20, position_of(2) + 100, position_of(2) + 200, position_of(2) + 295}) {
     segment()[at] ^= std::byte{0x10};
     expect_refused("log.survivor_past_damage");
@@ -129,6 +131,7 @@ TEST_F(Recovery, RefusesDamageWithAWholeEntryBehindIt) {
 TEST_F(Recovery, RefusesAnEntryThatWasZeroedInTheMiddle) {
   must_open();
   fill(5);
+  close_log();
   std::fill_n(segment().begin() + static_cast<std::ptrdiff_t>(position_of(1)), kFilledBytes, std::byte{0});
   expect_refused("log.survivor_past_damage");
 }
@@ -146,11 +149,18 @@ TEST_F(Recovery, RefusesDamageInACompleteSegment) {
 TEST_F(Recovery, RefusesADamagedHeaderPage) {
   must_open();
   fill(2);
-  for (const std::size_t at : {std::size_t{0}, std::size_t{20}, std::size_t{300}, std::size_t{500}, std::size_t{600}, std::size_t{4000}}) {
+  close_log();
+  for (const std::size_t at : {std::size_t{0}, std::size_t{20}, std::size_t{300}, std::size_t{500}, std::size_t{4000}}) {
     segment()[at] ^= std::byte{4};
     expect_refused("log.damaged_segment");
     segment()[at] ^= std::byte{4};
   }
+  // Of the two slots, one is enough.
+  segment()[log::frontier_position(1) + 20] ^= std::byte{4};
+  must_open();
+  close_log();
+  for (std::size_t slot = 0; slot < log::kFrontierSlots; ++slot) segment()[log::frontier_position(slot) + 20] ^= std::byte{4};
+  expect_refused("log.damaged_segment");
 }
 
 TEST_F(Recovery, RefusesAMissingSegment) {
@@ -158,7 +168,7 @@ TEST_F(Recovery, RefusesAMissingSegment) {
   fill(50);
   const auto sealed = log_->sealed_segments();
   ASSERT_GE(sealed.size(), 3U);
-  log_.reset();
+  kill();
   const MemoryStorage::Files whole = storage_.snapshot();
   storage_.erase(path_of(sealed[1].first_op));
   expect_refused("log.hole");
@@ -176,7 +186,7 @@ TEST_F(Recovery, NeverMakesAnewALogThatMustExist) {
   known.must_exist = true;
   must_open();
   fill(2);
-  log_.reset();
+  kill();
   const MemoryStorage::Files whole = storage_.snapshot();
   const auto expect_hole = [&](const char* what) {
     const auto refused = open(known);
@@ -222,7 +232,7 @@ TEST_F(Recovery, RefusesAnEntryThatVerifiesButDoesNotFollow) {
 TEST_F(Recovery, RefusesFilesOfAnotherIncarnation) {
   must_open();
   fill(2);
-  log_.reset();
+  kill();
   auto other = options();
   other.incarnation = Incarnation{4};
   EXPECT_EQ(open(other).error().code(), "log.foreign_segment");
@@ -231,7 +241,7 @@ TEST_F(Recovery, RefusesFilesOfAnotherIncarnation) {
 TEST_F(Recovery, RefusesASegmentUnderAnotherName) {
   must_open();
   fill(2);
-  log_.reset();
+  kill();
   storage_.put(path_of(Op{9}), segment());
   storage_.erase(path_of(Op{1}));
   expect_refused("log.foreign_segment");
@@ -258,7 +268,7 @@ TEST_F(Recovery, RefusesADamagedCheckpoint) {
   const std::string path = kDirectory + "/" + log::kCheckpointName;
   for (std::size_t at = 0; at < storage_.bytes(path).size(); ++at) {
     storage_.bytes(path)[at] ^= std::byte{2};
-    log_.reset();
+    kill();
     ASSERT_EQ(open_code(), "log.damaged_checkpoint") << at;
     storage_.erase(kDirectory + "/" + log::kRefusedName);
     storage_.bytes(path)[at] ^= std::byte{2};
@@ -270,7 +280,7 @@ TEST_F(Recovery, ConsultsTheMarkerBeforeAnythingElse) {
   must_open();
   fill(5);
   segment()[position_of(2)] ^= std::byte{1};
-  log_.reset();
+  close_log();
   EXPECT_EQ(open_code(), "log.survivor_past_damage");
   storage_.erase(path_of(Op{1}));
   storage_.erase(index_path_of(Op{1}));
@@ -284,7 +294,7 @@ TEST_F(Recovery, ConsultsTheMarkerBeforeAnythingElse) {
 TEST_F(Recovery, RefusesEvenIfTheMarkerCannotBeWritten) {
   must_open();
   fill(5);
-  log_.reset();
+  close_log();
   segment()[position_of(2)] ^= std::byte{1};
   storage_.fault = MemoryStorage::Fault{Change::kCreate, 1, ENOSPC};
   EXPECT_EQ(open_code(), "log.survivor_past_damage");
@@ -298,7 +308,7 @@ TEST_F(Recovery, TakesOnlyENOENTAsAbsent) {
   storage_.read_error.reset();
   must_open();
   fill(2);
-  log_.reset();
+  kill();
   storage_.read_error = EIO;
   EXPECT_EQ(open_code(), "base.io");
   storage_.read_error.reset();
@@ -310,7 +320,7 @@ TEST_F(Recovery, LeavesACleanIndexUntouched) {
   must_open(small());
   fill(50);
   const auto sealed = log_->sealed_segments();
-  log_.reset();
+  close_log();
   const MemoryStorage::Files before = storage_.snapshot();
   must_open(small());
   EXPECT_EQ(report_.indexes_rebuilt, 0U);
@@ -322,7 +332,7 @@ TEST_F(Recovery, RebuildsAnIndexThatDoesNotMatch) {
   with.index_stride_bytes = 300;
   must_open(with);
   fill(20);
-  log_.reset();
+  kill();
   const ByteVector right = storage_.bytes(index_path_of(Op{1}));
   ASSERT_GE(right.size(), 5 * log::kIndexEntryBytes);
   const auto expect_rebuilt = [&](ByteVector wrong, const char* what) {
@@ -330,7 +340,7 @@ TEST_F(Recovery, RebuildsAnIndexThatDoesNotMatch) {
     must_open(with);
     EXPECT_EQ(report_.indexes_rebuilt, 1U) << what;
     EXPECT_EQ(storage_.bytes(index_path_of(Op{1})), right) << what;
-    log_.reset();
+    kill();
   };
   for (std::size_t at = 0; at < right.size(); at += 5) {
     ByteVector wrong = right;
@@ -356,7 +366,7 @@ TEST_F(Recovery, NeverBelievesAStagingFile) {
   with.index_stride_bytes = 300;
   must_open(with);
   fill(20);
-  log_.reset();
+  kill();
   const ByteVector right = storage_.bytes(index_path_of(Op{1}));
   ByteVector torn = right;
   std::fill_n(torn.begin(), torn.size() / 2, std::byte{0});
@@ -374,7 +384,7 @@ TEST_F(Recovery, RebuildsAnIndexThatIsAheadOfItsLog) {
   with.index_stride_bytes = 300;
   must_open(with);
   fill(20);
-  log_.reset();
+  kill();
   segment().resize(position_of(10) + 40);
   must_open(with);
   EXPECT_EQ(report_.indexes_rebuilt, 1U);
@@ -387,7 +397,7 @@ TEST_F(Recovery, CompletesAnIndexThatIsBehindItsLog) {
   with.index_stride_bytes = 300;
   must_open(with);
   fill(20);
-  log_.reset();
+  kill();
   const ByteVector right = storage_.bytes(index_path_of(Op{1}));
   storage_.bytes(index_path_of(Op{1})).resize(right.size() - 3 * log::kIndexEntryBytes);
   must_open(with);
@@ -400,7 +410,7 @@ TEST_F(Recovery, CompletesAnIndexThatIsBehindItsLog) {
 TEST_F(Recovery, DoesNotTakeAPayloadForASurvivor) {
   must_open();
   fill(3);
-  log_.reset();
+  kill();
   const ByteVector three = segment();
   // An entry of this very group with an op that is still to come, as a payload that lies at a multiple of 8.
   entry::EntryStamp future;
@@ -411,7 +421,7 @@ TEST_F(Recovery, DoesNotTakeAPayloadForASurvivor) {
   const entry::SharedEntry nested = operation_of("nested").stamp(future);
   must_open();
   must_append(batch_of(1, std::string(as_text(nested.view.bytes())) + std::string(3000, '.')));
-  log_.reset();
+  kill();
   segment().resize(segment().size() - 500);
   must_open();
   EXPECT_EQ(log_->head().op, Op{3});
@@ -428,7 +438,7 @@ TEST_F(Recovery, RefusesAResidueThatItCannotSearchInItsBudget) {
   const ByteVector old(segment().begin() + log::kSegmentPageBytes, segment().begin() + static_cast<std::ptrdiff_t>(position_of(1)));
   segment().resize(end + 8, std::byte{0xFF});
   for (int i = 0; i < 2000; ++i) segment().insert(segment().end(), old.begin(), old.end());
-  log_.reset();
+  kill();
   EXPECT_EQ(open(with).error().code(), "log.unverified_residue");
   storage_.erase(kDirectory + "/" + log::kRefusedName);
   must_open();
@@ -441,7 +451,7 @@ TEST_F(Recovery, RemovesTheIndexOfASegmentThatRetentionTook) {
   fill(50);
   ASSERT_TRUE(checkpoint("state").has_value());
   const auto sealed = log_->sealed_segments();
-  log_.reset();
+  kill();
   storage_.erase(path_of(Op{1}));
   must_open(small());
   EXPECT_FALSE(storage_.exists(index_path_of(Op{1})));
@@ -473,7 +483,7 @@ TEST_F(Recovery, ReplaysFromTheCheckpoint) {
 TEST_F(Recovery, RefusesWhatANewerReleaseWroteWithoutAMarker) {
   must_open();
   fill(1);
-  log_.reset();
+  kill();
   ByteVector& bytes = segment();
   bytes[log::kSegmentPageBytes + 160] = std::byte{77};  // the kind
   const U128 identity = xxh3_128(Bytes(bytes).subspan(log::kSegmentPageBytes + 16, entry::kEntryHeaderBytes - 16));

@@ -37,6 +37,7 @@ TEST_F(GroupHostTest, AFlushThatIsAskedForDuringAnotherCoversWhatCameMeanwhile) 
 
 TEST_F(GroupHostTest, IsDestroyedWhileACheckpointWaitsForItsSync) {
   propose("one");
+  queue_.run_all();
   host_->request_checkpoint();
   queue_.run_one();  // reads the entry
   ASSERT_EQ(queue_.size(), 1U) << "the sync";
@@ -47,6 +48,7 @@ TEST_F(GroupHostTest, IsDestroyedWhileACheckpointWaitsForItsSync) {
 
 TEST_F(GroupHostTest, IsDestroyedWhileItsLastCheckpointWaitsForItsSync) {
   propose("one");
+  queue_.run_all();
   host_->close(into(closed_));
   queue_.run_one();  // reads the entry
   ASSERT_EQ(queue_.size(), 1U) << "the sync";
@@ -58,6 +60,7 @@ TEST_F(GroupHostTest, IsDestroyedWhileItsLastCheckpointWaitsForItsSync) {
 
 TEST_F(GroupHostTest, ClosesOnlyWhenEveryTrackedCallHasCompleted) {
   propose("one");
+  queue_.run_all();
   std::optional<Result<log::ReadResult>> read;
   host_->log().read({.from = Offset(0), .up_to = Op(1), .cursor = {}}, host_->tracked<log::ReadResult>(into(read)));
   ASSERT_FALSE(read.has_value());

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// Syncs apart from flushes: rolls and seals, reservations, the end of the log.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/log/chain.hpp"
+#include "core/log/entry_log_impl.hpp"
+
+namespace sluice::log {
+
+void EntryLog::Impl::sync_to(Op op, Completion<void> done) {
+  if (fenced_) return done(fail(*fenced_));
+  if (abandoned_) return done(fail(Errc::kStopped, fmt::format("{} is closed", options_.directory)));
+  const auto later = [](Op at, const Waiter& waiter) { return at < waiter.op; };
+  sync_waiters_.insert(std::upper_bound(sync_waiters_.begin(), sync_waiters_.end(), op, later), Waiter{op, std::move(done)});
+  pump();
+}
+
+// Releases or starts a sync; whether it made progress.
+bool EntryLog::Impl::start_sync_if_wanted() {
+  if (sync_waiters_.empty() || syncing_ || sync_is_due_) return false;
+  if (sync_waiters_.front().op <= synced_.head.op) {
+    Completion<void> done = std::move(sync_waiters_.front().done);
+    sync_waiters_.pop_front();
+    done({});
+    return true;
+  }
+  if (written_op_ <= synced_.head.op) return false;
+  start_sync(frontier_.limit_for(segments_.back().end));
+  return true;
+}
+
+void EntryLog::Impl::start_sync(const Limit& limit) {
+  syncing_ = true;
+  auto slot = std::make_shared<FrontierWriter::Slot>(frontier_.next(synced_, limit));
+  auto full = std::make_shared<bool>(false);
+  queue_.submit(
+      [log = active_log_, slot, full]() -> Result<void> {
+        if (auto written = log->write(slot->position(), slot->bytes); !written) {
+          *full = written.error().is(sluice::Errc::kNoSpace);
+          return written;
+        }
+        return log->sync();
+      },
+      [self = shared_from_this(), slot, full, covered = written(), bytes = unsynced_bytes_](Result<void> outcome) {
+        self->syncing_ = false;
+        if (!outcome) {
+          self->sync_is_due_ = *full;
+          return self->on_write_failed(*full, std::move(outcome).error());
+        }
+        self->frontier_.on_durable(*slot);
+        self->synced_ = covered;
+        self->unsynced_bytes_ -= bytes;
+        self->settle_retry();
+        self->pump();
+      });
+}
+
+// Whether the next entry begins a segment and the active one must be completed first.
+bool EntryLog::Impl::roll_is_due() const {
+  const Segment& active = segments_.back();
+  return queued_.front().header().has(entry::flag::kFirstOfSegment) && active.end.op >= active.page.first_op;
+}
+
+void EntryLog::Impl::start_roll() {
+  if (syncing_ || sealing_ || unsealed_) return;
+  busy_ = true;
+  auto pair = std::make_shared<SegmentPair>();
+  pair->page = page_after(segments_.back().end, options_.group, options_.incarnation);
+  pair->slot = frontier_.first_of(pair->page.first_op, {segments_.back().end, kSegmentPageBytes});
+  const auto mode = std::exchange(beginning_, true) ? storage::OpenMode::kReplace : storage::OpenMode::kCreateNew;
+  queue_.submit(
+      [&storage = storage_, directory = options_.directory, log = active_log_, index = active_index_file_, pair, mode]() -> Result<void> {
+        SLUICE_CHECK(complete_segment(*log, *index));
+        pair->completed_last = true;
+        auto begun = begin_segment(storage, directory, *pair, mode);
+        if (!begun) pair->storage_full = begun.error().is(sluice::Errc::kNoSpace);
+        return begun;
+      },
+      [self = shared_from_this(), pair](Result<void> outcome) {
+        self->busy_ = false;
+        if (pair->completed_last) {
+          self->synced_ = self->written();
+          self->unsynced_bytes_ = 0;
+        }
+        if (!outcome) return self->on_write_failed(pair->storage_full, std::move(outcome).error());
+        self->beginning_ = false;
+        self->on_rolled(*pair);
+        self->pump();
+      });
+}
+
+// Complete first, then begin: a segment that has a successor is whole on the device.
+Result<void> EntryLog::Impl::complete_segment(storage::File& log, storage::File& index) {
+  SLUICE_CHECK(log.sync());
+  return index.sync();
+}
+
+Result<void> EntryLog::Impl::begin_segment(storage::Storage& storage, const std::string& directory, SegmentPair& pair,
+                                           storage::OpenMode mode) {
+  SLUICE_TRY(pair.log, storage.open(directory + "/" + segment_name(pair.page.first_op), mode));
+  SLUICE_CHECK(pair.log->write(0, encode_first_page(pair.page, pair.slot.frontier)));
+  SLUICE_CHECK(pair.log->sync());
+  SLUICE_TRY(pair.index, storage.open(directory + "/" + index_name(pair.page.first_op), storage::OpenMode::kReplace));
+  return storage.sync_directory(directory);
+}
+
+void EntryLog::Impl::on_rolled(SegmentPair& pair) {
+  auto files = std::make_shared<SegmentFiles>();
+  files->log = active_log_;
+  files->index = std::move(active_index_);
+  const Op complete = segments_.back().page.first_op;
+  const LogPoint end = written();
+  frontier_.on_durable(pair.slot);
+  synced_ = pair.slot.frontier.durable;
+  start_seal({std::move(active_log_), complete, end});
+  active_log_ = std::move(pair.log);
+  active_index_file_ = std::move(pair.index);
+  active_index_ = Index();
+  last_indexed_ = 0;
+  segments_.push_back({pair.page, end.head, kSegmentPageBytes, nullptr, 0});
+  keep_files(complete, std::move(files));
+}
+
+// The frontier is in the new segment by now. One slot after the other: at any moment one of them verifies.
+void EntryLog::Impl::start_seal(Unsealed segment) {
+  sealing_ = true;
+  auto full = std::make_shared<bool>(false);
+  queue_.submit(
+      [log = segment.log, seal = encode_frontier(seal_of(segment.segment, segment.end)), full]() -> Result<void> {
+        for (std::size_t slot = 0; slot < kFrontierSlots; ++slot) {
+          if (auto written = log->write(frontier_position(slot), seal); !written) {
+            *full = written.error().is(sluice::Errc::kNoSpace);
+            return written;
+          }
+          SLUICE_CHECK(log->sync());
+        }
+        return {};
+      },
+      [self = shared_from_this(), full, segment](Result<void> outcome) mutable {
+        self->sealing_ = false;
+        if (!outcome) {
+          if (*full) self->unsealed_ = std::move(segment);
+          return self->on_write_failed(*full, std::move(outcome).error());
+        }
+        self->settle_retry();
+        self->pump();
+      });
+}
+
+void EntryLog::Impl::close(Completion<void> done) {
+  if (auto error = closed_error()) return done(fail(std::move(*error)));
+  stopped_ = true;
+  close_done_ = std::move(done);
+  retry();
+  // A failure reaches close_done_ by itself.
+  sync_to(head_.op, [](Result<void>) {});
+}
+
+// What nobody waits for any more is written and synced: now the frontier says that nothing is in doubt. Whether it made progress.
+bool EntryLog::Impl::start_close_if_wanted() {
+  if (!close_done_ || syncing_ || sealing_ || !sync_waiters_.empty()) return false;
+  const Limit limit{head_.op, head_.next_offset};
+  // Offsets in doubt stay so until the gap over them is there.
+  if (mint_from_ || (frontier_.newest().is_clean() && frontier_.limit() == limit)) {
+    finish_close({});
+    return false;
+  }
+  busy_ = true;
+  auto slot = std::make_shared<FrontierWriter::Slot>(frontier_.next(synced_, limit));
+  queue_.submit(
+      [log = active_log_, slot]() -> Result<void> {
+        SLUICE_CHECK(log->write(slot->position(), slot->bytes));
+        return log->sync();
+      },
+      [self = shared_from_this(), slot](Result<void> outcome) {
+        self->busy_ = false;
+        if (!outcome) return self->fence(std::move(outcome).error());
+        self->frontier_.on_durable(*slot);
+        self->finish_close({});
+      });
+  return true;
+}
+
+void EntryLog::Impl::finish_close(Result<void> outcome) {
+  if (!close_done_) return;
+  auto done = std::exchange(close_done_, {});
+  done(std::move(outcome));
+}
+
+// For good: what the files hold now is for the next start to judge.
+void EntryLog::Impl::fence(Error error) {
+  if (fenced_ || abandoned_) return;
+  if (!error.is(Errc::kStorageFull)) error = Error(Errc::kFenced, fmt::format("{}: {}", options_.directory, error.message()));
+  fenced_ = std::move(error);
+  if (!fenced_->is(Errc::kStorageFull)) mark_fence();
+  drop_waiters(*fenced_);
+}
+
+// A note for the next start that what can be read may not be on the device. If it cannot be written, the next start takes no less care.
+void EntryLog::Impl::mark_fence() {
+  queue_.submit([&storage = storage_, directory = options_.directory, text = fmt::format("{}\n{}\n", fenced_->code(), fenced_->message())]()
+                    -> Result<void> { return storage::replace_file(storage, directory, kFencedName, as_bytes(text)); },
+                [](Result<void>) {});
+}
+
+void EntryLog::Impl::drop_waiters(const Error& error) {
+  queued_.clear();
+  chunk_.reset();
+  std::deque<Waiter> waiters;
+  waiters.swap(waiters_);
+  std::deque<Waiter> syncs;
+  syncs.swap(sync_waiters_);
+  for (Waiter& waiter : waiters) waiter.done(fail(error));
+  for (Waiter& waiter : syncs) waiter.done(fail(error));
+  finish_close(fail(error));
+}
+
+void EntryLog::Impl::abandon() {
+  stopped_ = true;
+  abandoned_ = true;
+  drop_waiters(Error(Errc::kStopped, fmt::format("{} is closed", options_.directory)));
+}
+
+}  // namespace sluice::log

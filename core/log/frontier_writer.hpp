@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "core/log/frontier.hpp"
+
+namespace sluice::log {
+
+inline constexpr std::uint64_t kLimitBlocksMax = 64;  // that one reservation takes
+
+// What the slots of the active segment hold, and what the next one will. A slot is written over the older one, so that the newest durable
+// one stays until the sync of the next has succeeded; one whose flush did not happen is written again in its place. Value, one owner.
+class FrontierWriter {
+ public:
+  struct Slot {
+    Frontier frontier;
+    std::size_t slot = 0;
+    ByteVector bytes;
+
+    [[nodiscard]] std::uint64_t position() const { return frontier_position(slot); }
+  };
+
+  // `newest` is durable in `slot`.
+  FrontierWriter(const Frontier& newest, std::size_t slot) : newest_(newest), slot_(slot), sequence_(newest.sequence) {}
+
+  // For the flush that begins now.
+  [[nodiscard]] Slot next(const LogPoint& durable, const Limit& limit) { return make(newest_.segment, 1 - slot_, durable, limit); }
+  // The first slot of the page of a new segment.
+  [[nodiscard]] Slot first_of(Op segment, const LogPoint& durable) { return make(segment, 0, durable, newest_.limit); }
+  // Its sync succeeded.
+  void on_durable(const Slot& slot) {
+    newest_ = slot.frontier;
+    slot_ = slot.slot;
+  }
+
+  // In force: what may be acknowledged.
+  [[nodiscard]] const Limit& limit() const { return newest_.limit; }
+  [[nodiscard]] const Frontier& newest() const { return newest_; }
+
+  // The limit that a flush up to `head` writes: half a block beyond it at least, in whole blocks, so that it moves rarely. Offsets are not
+  // reserved in a log that has none.
+  [[nodiscard]] Limit limit_for(const LogHead& head) const;
+  // An append had to wait for a reservation: the next ones are larger.
+  void widen() { blocks_ = blocks_ * 2 > kLimitBlocksMax ? kLimitBlocksMax : blocks_ * 2; }
+
+ private:
+  [[nodiscard]] Slot make(Op segment, std::size_t slot, const LogPoint& durable, const Limit& limit);
+  [[nodiscard]] std::uint64_t raised(std::uint64_t limit, std::uint64_t needed) const;
+
+  Frontier newest_;
+  std::size_t slot_;
+  std::uint64_t sequence_;  // of the newest one made
+  std::uint64_t blocks_ = 1;
+};
+
+}  // namespace sluice::log

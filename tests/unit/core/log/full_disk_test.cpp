@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// A full disk is no fault: what waits is written to the same places once there is room.
+#include <algorithm>
+
+#include "core/log/recovery.hpp"
+#include "tests/unit/core/log/log_fixture.hpp"
+
+namespace sluice::test {
+namespace {
+
+class FullDiskTest : public LogFixture {};
+using FullDisk = FullDiskTest;
+
+TEST_F(FullDisk, WaitsWhileTheDiskIsFullAndWritesTheSameBytesThen) {
+  for (const bool must_sync : {true, false}) {
+    for (std::uint64_t nth = 1; nth <= (must_sync ? 3U : 2U); ++nth) {
+      storage_ = MemoryStorage();
+      witness_.reset();
+      auto with = options();
+      with.index_stride_bytes = 1;
+      must_open(with);
+      must_append(batch_of(1, "a"), must_sync);
+      std::vector<std::string> codes;
+      // The slot, the log or the index; the log alone has half of its bytes.
+      storage_.fault = MemoryStorage::Fault{Change::kWrite, nth, ENOSPC};
+      for (int i = 0; i < 3; ++i) {
+        log_->append(stamped(batch_of(1, "b"), must_sync),
+                     [&](Result<void> result) { codes.emplace_back(result ? "ok" : result.error().code()); });
+        if (log_->storage_full()) break;
+      }
+      storage_.fault = MemoryStorage::Fault{Change::kWrite, 1, ENOSPC};
+      queue_.run_all();
+      ASSERT_FALSE(log_->fenced()) << log_->fenced()->to_string();
+      storage_.fault.reset();
+      (void)log_->storage_full();
+      queue_.run_all();
+      must_append(batch_of(1, "c"), must_sync);
+      EXPECT_EQ(std::ranges::count(codes, "ok"), static_cast<std::ptrdiff_t>(codes.size()));
+      const Op head = log_->head().op;
+      EXPECT_EQ(log_->acknowledged_op(), head);
+      must_open(with);
+      EXPECT_EQ(log_->head().op, head);
+      EXPECT_EQ(report_.indexes_rebuilt + report_.index_entries_added, 0U);
+    }
+  }
+}
+
+TEST_F(FullDisk, TakesNoEntryWhileTheDiskIsFull) {
+  auto with = options();
+  std::move_only_function<void()> timer;
+  with.after = [&](std::chrono::nanoseconds, std::move_only_function<void()> task) { timer = std::move(task); };
+  must_open(with);
+  must_append(batch_of(1, "a"), true);
+  std::string waiting;
+  storage_.fault = MemoryStorage::Fault{Change::kWrite, 2, ENOSPC};
+  log_->append(stamped(batch_of(1, "b"), true), [&](Result<void> result) { waiting = result ? "ok" : result.error().code(); });
+  queue_.run_all();
+  EXPECT_EQ(waiting, "");
+  storage_.fault = MemoryStorage::Fault{Change::kWrite, 1, ENOSPC};
+  EXPECT_EQ(append(batch_of(1, "c"), true).error().code(), "log.storage_full");
+  EXPECT_EQ(waiting, "");
+  ASSERT_TRUE(timer != nullptr);
+  timer();
+  queue_.run_all();
+  EXPECT_EQ(waiting, "ok");
+  must_append(batch_of(1, "d"), true);
+  EXPECT_EQ(payloads(Offset{0}), (std::vector<std::string>{"a0", "b0", "d0"}));
+}
+
+TEST_F(FullDisk, EndsWithAnErrorIfTheDiskIsStillFullWhenItCloses) {
+  must_open();
+  must_append(batch_of(1, "a"), true);
+  std::string waiting;
+  storage_.fault = MemoryStorage::Fault{Change::kWrite, 2, ENOSPC};
+  log_->append(stamped(batch_of(1, "b"), true), [&](Result<void> result) { waiting = result ? "ok" : result.error().code(); });
+  queue_.run_all();
+  storage_.fault = MemoryStorage::Fault{Change::kWrite, 1, ENOSPC};
+  std::string closed;
+  log_->close([&](Result<void> result) { closed = result ? "ok" : result.error().code(); });
+  queue_.run_all();
+  EXPECT_EQ(closed, "log.storage_full");
+  EXPECT_EQ(waiting, "log.storage_full");
+  must_open();
+  EXPECT_EQ(payloads(Offset{0}), std::vector<std::string>{"a0"});
+}
+
+}  // namespace
+}  // namespace sluice::test
