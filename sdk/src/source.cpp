@@ -28,11 +28,12 @@ AppendResult SourceWriter::append(const SourceRecord& record, Route route) {
   abi.origin_timestamp_us = record.origin_timestamp_us;
   switch (abi_.append(abi_.host_data, &abi, route.output, route.partition)) {
     case SLUICE_APPEND_OK:
-      ++appended_;
+      ++handed_out_;
       return AppendResult::kOk;
     case SLUICE_APPEND_FULL:
       return AppendResult::kFull;
     case SLUICE_APPEND_TOO_LARGE:
+      ++handed_out_;
       return AppendResult::kTooLarge;
     default:
       throw FatalError("source.invalid_record", "the host refused a record for output " + std::to_string(route.output) + ", partition " +

@@ -176,7 +176,7 @@ PollReport SourceDriver::poll(const PollLimits& limits) {
     report.records.clear();
     report.state.reset();
   }
-  if (!report.records.empty()) in_flight_.push_back({request.batch_id, report.state});
+  if (!report.failure && (!report.records.empty() || report.too_large > 0)) in_flight_.push_back({request.batch_id, report.state});
   return report;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 
@@ -27,7 +28,8 @@ class WriteResult {
   // Taken and durable, and with them everything of this partition that was taken before.
   void deliver_until(std::uint32_t count) {
     accept_until(count);
-    abi_.durable_next = abi_.accepted_next;
+    // Not back: a record that failed before is below what was delivered beyond it.
+    abi_.durable_next = std::max(abi_.durable_next, abi_.accepted_next);
   }
   void deliver_all() { deliver_until(batch_.size()); }
   // Everything of this partition below `next` that was taken is durable.

@@ -28,7 +28,7 @@ struct SourceRecord {
 enum class AppendResult : std::int32_t {
   kOk = SLUICE_APPEND_OK,
   kFull = SLUICE_APPEND_FULL,           // not taken: end the poll and hand it out at the next one
-  kTooLarge = SLUICE_APPEND_TOO_LARGE,  // the host deals with it; go on as if it had been taken
+  kTooLarge = SLUICE_APPEND_TOO_LARGE,  // the host deals with it; go on as if it had been taken, a result comes for it too
 };
 
 struct Route {
@@ -47,12 +47,12 @@ class SourceWriter {
   [[nodiscard]] AppendResult append(const SourceRecord& record, Route route = {});
   // The state that holds once all records of this poll are in the log. Throws FatalError if it is longer than state.max_bytes.
   void set_state(std::string_view state);
-  // Records taken so far in this poll.
-  [[nodiscard]] std::uint32_t appended() const { return appended_; }
+  // Records handed out so far in this poll, those that were too large among them. Above 0: on_result follows.
+  [[nodiscard]] std::uint32_t handed_out() const { return handed_out_; }
 
  private:
   const sluice_source_writer& abi_;
-  std::uint32_t appended_ = 0;
+  std::uint32_t handed_out_ = 0;
 };
 
 struct PollRequest {
@@ -83,8 +83,8 @@ class Source {
   // Hands out what there is. With nothing at hand it may wait until wait_until_ns, or return at once: then the host waits until that time
   // or until Context::wake.
   virtual void poll(const PollRequest& request, SourceWriter& writer) = 0;
-  // Once for each poll that handed out records, in order. After kNacked the next poll hands out the same records again. Destructive work at
-  // the origin belongs here, after kAcked.
+  // Once for each poll that handed out records, also if all of them were too large, in order. After kNacked the next poll hands out the
+  // same records again. Destructive work at the origin belongs here, after kAcked.
   virtual void on_result(std::uint64_t batch_id, BatchResult result) = 0;
   virtual void pause() {}
   virtual void resume() {}

@@ -123,6 +123,20 @@ TEST_F(SinkThunks, ReportSeveralFailedRecordsAndGoOn) {
   EXPECT_EQ(report.accepted_next, 14U);
 }
 
+TEST_F(SinkThunks, DeliverARetriedRecordBelowWhatIsDurable) {
+  open();
+  const auto poison_in_the_middle = [](const Batch&, WriteResult& result) {
+    result.fail(1, TransientError("http.status", "busy").outcome());
+    result.deliver_all();
+  };
+  EXPECT_EQ(write(poison_in_the_middle, three()).durable_next, 14U);
+  const auto deliver = [](const Batch&, WriteResult& result) { result.deliver_all(); };
+  const auto report = write(deliver, {{.payload = "b", .offset = 12}});
+  EXPECT_FALSE(report.failure);
+  EXPECT_EQ(report.accepted_next, 13U);
+  EXPECT_EQ(report.durable_next, 14U);
+}
+
 TEST_F(SinkThunks, RefuseCountsBeyondTheBatch) {
   open();
   const auto too_many = write([](const Batch&, WriteResult& result) { result.accept_until(4); }, three());

@@ -89,12 +89,23 @@ TEST_F(SourceThunks, TellFullAndTooLarge) {
     answers.push_back(writer.append({.payload = std::string_view("0123456789ABCDEFG")}));
     answers.push_back(writer.append({.payload = "1"}));
     answers.push_back(writer.append({.payload = "2"}));
-    EXPECT_EQ(writer.appended(), 1U);
+    EXPECT_EQ(writer.handed_out(), 2U);
   };
   ASSERT_FALSE(source_->open());
   const auto poll = source_->poll({.max_records = 1, .max_record_bytes = 16});
   EXPECT_EQ(answers, (std::vector{AppendResult::kTooLarge, AppendResult::kOk, AppendResult::kFull}));
   EXPECT_EQ(poll.too_large, 1U);
+}
+
+TEST_F(SourceThunks, HaveAResultForAPollWhoseRecordsWereAllTooLarge) {
+  ScriptedSource::on_poll = [&](const PollRequest&, SourceWriter& writer, Context&) {
+    EXPECT_EQ(writer.append({.payload = std::string_view("0123456789ABCDEFG")}), AppendResult::kTooLarge);
+  };
+  ASSERT_FALSE(source_->open());
+  EXPECT_TRUE(source_->poll({.max_record_bytes = 16}).records.empty());
+  ASSERT_EQ(source_->batches_in_flight(), 1U);
+  EXPECT_FALSE(source_->nack());
+  EXPECT_EQ(ScriptedSource::results, (std::vector<std::pair<std::uint64_t, BatchResult>>{{1, BatchResult::kNacked}}));
 }
 
 TEST_F(SourceThunks, FailThePollForAnImpossibleRoute) {

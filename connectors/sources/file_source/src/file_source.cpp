@@ -118,8 +118,8 @@ bool FileSource::poll_once(const PollRequest& request, SourceWriter& writer) {
   skipped_reported_ = files_->skipped_lines();
   if (next == Next::kLines) {
     writer.set_state(encode_state(files_->state()));
-    // All lines may have been too large for the host: then no result will come.
-    if (writer.appended() == 0) files_->commit();
+    // All lines may have been passed over: without a record no result will come.
+    if (writer.handed_out() == 0) files_->commit();
     return true;
   }
   if (now_ns >= request.wait_until_ns) return true;

@@ -118,6 +118,21 @@ TEST_F(FileSourceHost, GoesOnAfterALineThatTheHostRefuses) {
   ASSERT_FALSE(source().ack());
   folder_.append("app.log", std::string(500, 'z') + "\n");
   EXPECT_EQ(source().poll({.max_record_bytes = 200, .wait = Duration(5000)}).too_large, 1u);
+  ASSERT_EQ(source().batches_in_flight(), 1u);
+  ASSERT_FALSE(source().ack());
+  expect_nothing();
+}
+
+TEST_F(FileSourceHost, HandsOutAgainWhatTheHostRefusedAndCouldNotBury) {
+  folder_.append("app.log", std::string(500, 'x') + "\n" + std::string(500, 'y') + "\n");
+  start_on("app.log");
+  const testing::PollLimits limits{.max_record_bytes = 200, .wait = Duration(5000)};
+  EXPECT_EQ(source().poll(limits).too_large, 2u);
+  // The dead letters did not get into the log.
+  ASSERT_EQ(source().batches_in_flight(), 1u);
+  ASSERT_FALSE(source().nack());
+  EXPECT_EQ(source().poll(limits).too_large, 2u);
+  ASSERT_FALSE(source().ack());
   expect_nothing();
 }
 

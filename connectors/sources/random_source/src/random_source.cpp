@@ -50,7 +50,7 @@ void RandomSource::open(std::optional<std::string_view> state) {
     const auto [end, error] = std::from_chars(state->data(), state->data() + state->size(), next_);
     if (error != std::errc{} || end != state->data() + state->size()) {
       throw FatalError("random_source.state", "the stored state is not a record number",
-                       {.hint = "delete the source's state to start again from record 0"});
+                       {.hint = "give the source another key to start again from record 0"});
     }
   }
   restart_rate();
@@ -72,7 +72,6 @@ void RandomSource::poll(const PollRequest& request, SourceWriter& writer) {
   }
   if (next_ == first) return;
   rate_made_ += next_ - first;
-  if (writer.appended() == 0) return;  // all were too large: nothing will have a result
   in_flight_.push_back({request.batch_id, first});
   std::array<char, 20> digits;
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), next_).ptr;

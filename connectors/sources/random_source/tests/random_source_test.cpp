@@ -92,6 +92,18 @@ TEST(RandomSource, GoesOnAfterARecordThatIsTooLarge) {
   EXPECT_EQ(poll.state, "1000");
 }
 
+TEST(RandomSource, MakesAgainWhatTheHostRefusedAndCouldNotBury) {
+  SourceOf<RandomSource> source;
+  ASSERT_FALSE(source->open(R"({"rate": 0, "payload_min": "100B", "payload_max": "100B"})"));
+  const auto refused = source->poll({.max_records = 5, .max_record_bytes = 20});
+  EXPECT_EQ(refused.too_large, 5U);
+  EXPECT_EQ(refused.state, "5");
+  // The dead letters did not get into the log.
+  ASSERT_EQ(source->batches_in_flight(), 1U);
+  ASSERT_FALSE(source->nack());
+  EXPECT_EQ(source->poll({.max_records = 2}).state, "2");
+}
+
 TEST(RandomSource, RefusesAStateThatIsNoNumber) {
   SourceOf<RandomSource> source;
   for (const char* state : {"", "x", "5x", "-1", "99999999999999999999"}) {

@@ -50,7 +50,7 @@ typedef struct sluice_host {
   uint32_t (*metric)(void* host_data, int32_t kind, sluice_text name, sluice_text help);
   // [any-thread]
   void (*counter_add)(void* host_data, uint32_t metric, uint64_t delta);
-  // [any-thread]
+  // [any-thread] A value that is not finite is ignored.
   void (*gauge_set)(void* host_data, uint32_t metric, double value);
 
   // [any-thread] Sources: there is something to poll. Ends the host's wait between two polls; sticky until the next poll starts.

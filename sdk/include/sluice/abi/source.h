@@ -28,10 +28,12 @@ typedef struct sluice_source_state {
 // What append answers.
 enum {
   SLUICE_APPEND_OK = 0,
-  SLUICE_APPEND_FULL = 1,       // not taken: end the poll and give it again at the next one
-  SLUICE_APPEND_TOO_LARGE = 2,  // above max_record_bytes: the host deals with it by the failure policy; go on as if it had been taken
-  SLUICE_APPEND_INVALID =
-      3,  // not taken, and never will be: no such output or partition, a null with a length, unknown flags; the host fails the poll
+  SLUICE_APPEND_FULL = 1,  // not taken: end the poll and give it again at the next one
+  // Above max_record_bytes: the host deals with it by the failure policy. Go on as if it had been taken; the poll's result is about it too.
+  SLUICE_APPEND_TOO_LARGE = 2,
+  // Not taken, and never will be: no such output or partition, a null with a length, a key or payload above 1 GiB, unknown flags. The host
+  // fails the poll.
+  SLUICE_APPEND_INVALID = 3,
 };
 
 #define SLUICE_ANY_PARTITION (-1)
@@ -82,9 +84,9 @@ typedef struct sluice_source {
   // [worker] Hands out what there is. It may wait for more until wait_until_ns; or it returns at once without records, then the host waits
   // until wait_until_ns or until host->wake. A poll without records has no result.
   sluice_status (*poll)(void* self, const sluice_call* call, const sluice_poll_request* request, const sluice_source_writer* writer);
-  // [worker] Once for each poll that handed out records, in the order of the polls. On SLUICE_FAILED after ACKED the host reports it and
-  // goes on: the records are in the log, so the work must be repeatable at the next open. After a NACKED batch every later one in flight is
-  // NACKED as well.
+  // [worker] Once for each poll that handed out records, also if all of them were too large, in the order of the polls. On SLUICE_FAILED
+  // after ACKED the host reports it and goes on: the records are in the log, so the work must be repeatable at the next open. After a
+  // NACKED batch every later one in flight is NACKED as well.
   sluice_status (*on_result)(void* self, const sluice_call* call, uint64_t batch_id, int32_t result, const sluice_outcome_writer* failure);
   // [worker] No poll follows until resume: stop taking from the origin (answer 503, stop reading).
   sluice_status (*pause)(void* self, const sluice_call* call, const sluice_outcome_writer* failure);

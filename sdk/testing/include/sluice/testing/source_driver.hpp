@@ -33,7 +33,7 @@ struct PollReport {
   std::uint64_t batch_id = 0;
   std::vector<TakenRecord> records;
   std::optional<std::string> state;  // the candidate
-  std::uint32_t too_large = 0;       // records that were above max_record_bytes
+  std::uint32_t too_large = 0;       // records that were above max_record_bytes; handed out all the same
   std::optional<Outcome> failure;
 };
 
