@@ -2,6 +2,7 @@
 #include "runtime/plugin/host_table.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include <sluice/abi/version.h>
@@ -50,6 +51,7 @@ struct HostTable::Callbacks {
     if (metric != nullptr && metric->kind == SLUICE_METRIC_COUNTER) metric->counter.fetch_add(delta, std::memory_order_relaxed);
   }
   static void gauge_set(void* host_data, std::uint32_t handle, double value) noexcept {
+    if (!std::isfinite(value)) return;  // no JSON could carry it
     Metric* metric = of(host_data).metric_at(handle);
     if (metric != nullptr && metric->kind == SLUICE_METRIC_GAUGE) metric->gauge.store(value, std::memory_order_relaxed);
   }

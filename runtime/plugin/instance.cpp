@@ -7,11 +7,25 @@
 #include <sluice/abi/bytes.h>
 
 #include "runtime/base/text.hpp"
+#include "runtime/plugin/loaded_plugin.hpp"
 
 namespace sluice::plugin {
 
-InstanceCore::InstanceCore(InstanceOptions options)
-    : options_(std::move(options)),
+namespace {
+
+// Keeps a core for the rest of the process: a call of its plugin may still return into it. Reachable, so that no leak check reports it.
+void retain_for_ever(std::unique_ptr<InstanceCore> core) {
+  static std::mutex mutex;
+  static auto* retained = new std::vector<std::unique_ptr<InstanceCore>>();
+  const std::lock_guard lock(mutex);
+  retained->push_back(std::move(core));
+}
+
+}  // namespace
+
+InstanceCore::InstanceCore(std::shared_ptr<LoadedPlugin> plugin, InstanceOptions options)
+    : plugin_(std::move(plugin)),
+      options_(std::move(options)),
       host_({.connector_key = options_.connector_key,
              .secrets = options_.secrets,
              .services = options_.services,
@@ -69,11 +83,31 @@ Outcome InstanceCore::threw(const char* name, std::string_view what) const {
   return outcome;
 }
 
-void retain_for_ever(std::unique_ptr<InstanceCore> core) {
-  static std::mutex mutex;
-  static auto* retained = new std::vector<std::unique_ptr<InstanceCore>>();
-  const std::lock_guard lock(mutex);
-  retained->push_back(std::move(core));
+std::unique_lock<std::mutex> InstanceCore::control() const {
+  return plugin_ ? std::unique_lock(plugin_->control()) : std::unique_lock<std::mutex>();
+}
+
+Instance::~Instance() {
+  if (core_->abandoned() || core_->running_call()) {
+    core_->set_abandoned();
+    retain_for_ever(std::move(core_));
+    return;
+  }
+  std::optional<Outcome> none;
+  (void)core_->call("destroy", none, [&] {
+    const auto control = core_->control();
+    core_->destroy_plugin();
+    return SLUICE_OK;
+  });
+}
+
+void Instance::cancel() {
+  core_->set_cancelled();
+  try {
+    core_->cancel_plugin();
+  } catch (...) {
+    // The flag is set: whatever the running call returns, no other follows.
+  }
 }
 
 }  // namespace sluice::plugin

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What sink and source instances have in common: how they are made, watched, cancelled and given up.
+// What sink and source instances have in common: how they are called, watched, cancelled and given up.
 #pragma once
 
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,6 +22,8 @@
 #include "runtime/plugin/outcome.hpp"
 
 namespace sluice::plugin {
+
+class LoadedPlugin;
 
 inline constexpr Clock::Monotonic kNoDeadline = Clock::Monotonic::max();
 
@@ -47,10 +50,11 @@ struct RunningCall {
   Clock::Monotonic started;
 };
 
-// The part of an instance that both kinds share. Owned by SinkInstance or SourceInstance through `Retained`.
+// The part of an instance that outlives it if its call never returns: options, host table, what runs. Each kind adds the plugin's table.
 class InstanceCore {
  public:
-  explicit InstanceCore(InstanceOptions options);
+  // `plugin` may be null: a factory of this program.
+  InstanceCore(std::shared_ptr<LoadedPlugin> plugin, InstanceOptions options);
   InstanceCore(const InstanceCore&) = delete;
   InstanceCore& operator=(const InstanceCore&) = delete;
   virtual ~InstanceCore() = default;
@@ -79,6 +83,26 @@ class InstanceCore {
     }
   }
 
+  // The same for a call that says no more than whether it failed.
+  template <typename Function>
+  [[nodiscard]] CallResult<void> simple_call(const char* name, Function&& function) {
+    OutcomeSlot slot(host().secrets());
+    auto failure = call(name, slot.outcome(), [&] { return function(slot.writer()); });
+    if (failure) return std::unexpected(*std::move(failure));
+    return {};
+  }
+  template <typename Function>
+  [[nodiscard]] CallResult<void> simple_call_unless_cancelled(const char* name, Function&& function) {
+    if (cancelled()) return std::unexpected(cancelled_outcome(name));
+    return simple_call(name, function);
+  }
+
+  // Held around [control] calls; nothing to hold without a library.
+  [[nodiscard]] std::unique_lock<std::mutex> control() const;
+  // The plugin's own functions, which may throw.
+  virtual void destroy_plugin() = 0;  // [control]
+  virtual void cancel_plugin() = 0;   // [any-thread]
+
   // The outcome of a call that the host does not make any more.
   [[nodiscard]] Outcome cancelled_outcome(const char* name) const;
   [[nodiscard]] static sluice_call call_of(const CallOptions& options);
@@ -101,6 +125,7 @@ class InstanceCore {
   [[nodiscard]] std::optional<Outcome> verdict(const char* name, std::int32_t status, std::optional<Outcome>&& outcome) const;
   [[nodiscard]] Outcome threw(const char* name, std::string_view what) const;
 
+  std::shared_ptr<LoadedPlugin> plugin_;
   InstanceOptions options_;
   HostTable host_;
   std::atomic<bool> cancelled_{false};
@@ -109,7 +134,26 @@ class InstanceCore {
   std::atomic<std::int64_t> call_started_{0};
 };
 
-// Keeps a core for the rest of the process: a call of its plugin may still return into it. Reachable, so that no leak check reports it.
-void retain_for_ever(std::unique_ptr<InstanceCore> core);
+// What sinks and sources have in common: watched, cancelled and given up from any thread while the object lives. Destruction calls destroy;
+// the instance is closed then, or was never open. One that was abandoned, or whose call still runs, is leaked on purpose.
+class Instance {
+ public:
+  Instance(const Instance&) = delete;
+  Instance& operator=(const Instance&) = delete;
+  virtual ~Instance();
+
+  // [any-thread]
+  void cancel();
+  [[nodiscard]] std::optional<RunningCall> running_call() const { return core_->running_call(); }
+  [[nodiscard]] std::vector<std::pair<std::string, double>> metrics() const { return core_->host().metrics(); }
+  // Gives up on a call that never returns: from now on the plugin's calls to its host do nothing, and destruction leaks the plugin's side.
+  void abandon() { core_->set_abandoned(); }
+  [[nodiscard]] bool abandoned() const { return core_->abandoned(); }
+
+ protected:
+  explicit Instance(std::unique_ptr<InstanceCore> core) : core_(std::move(core)) {}
+
+  std::unique_ptr<InstanceCore> core_;
+};
 
 }  // namespace sluice::plugin

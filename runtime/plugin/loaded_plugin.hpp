@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <mutex>
 #include <string_view>
 
 #include "runtime/plugin/open_plugin.hpp"
@@ -26,9 +27,12 @@ class LoadedPlugin {
   // Index of a connector: by id, or the only one of its kind if `connector` is empty. The failure is of class invalid_config and lists what
   // there is.
   [[nodiscard]] CallResult<std::uint32_t> find(bool is_sink, std::string_view connector) const;
+  // Held around every [control] call into the library: one thread at a time.
+  [[nodiscard]] std::mutex& control() { return control_; }
 
  private:
   OpenedPlugin opened_;
+  std::mutex control_;
 };
 
 }  // namespace sluice::plugin

@@ -2,12 +2,17 @@
 #include "runtime/plugin/poll_writer.hpp"
 
 #include <span>
+#include <utility>
 
 #include <fmt/format.h>
 
 namespace sluice::plugin {
 
 namespace {
+
+// Nothing that a source holds in memory is larger: such a length was never set. What is shorter is read as a whole, for its hash, even if
+// it is above max_record_bytes.
+constexpr std::uint64_t kPartBytesMax = 1ULL << 30;
 
 constexpr std::uint16_t kSourceFlags = SLUICE_RECORD_HAS_KEY | SLUICE_RECORD_HAS_PAYLOAD;
 
@@ -45,7 +50,7 @@ std::int32_t PollWriter::blame(std::string text) {
   return SLUICE_APPEND_INVALID;
 }
 
-const char* PollWriter::malformed(const sluice_record& record) {
+std::string PollWriter::malformed(const sluice_record& record) {
   if (record.struct_size < sizeof(sluice_record)) return "is shorter than the record of this ABI";
   if ((record.flags & ~kSourceFlags) != 0) return "has unknown flags";
   if (has_length_without_bytes(record.key)) return "has a key with a length but no bytes";
@@ -53,13 +58,16 @@ const char* PollWriter::malformed(const sluice_record& record) {
   if ((record.flags & SLUICE_RECORD_HAS_KEY) == 0 && record.key.len > 0) return "has a key, but its flags say that it has none";
   if ((record.flags & SLUICE_RECORD_HAS_PAYLOAD) == 0 && record.payload.len > 0) return "has a payload, but its flags say that it has none";
   if (record.headers == nullptr && record.header_count > 0) return "has headers with a count but no array";
-  return nullptr;
+  for (const auto& [name, part] : {std::pair("key", record.key), std::pair("payload", record.payload)}) {
+    if (part.len > kPartBytesMax) return fmt::format("has a {} of {} bytes", name, part.len);
+  }
+  return {};
 }
 
 std::int32_t PollWriter::on_append(void* self, const sluice_record* record, std::uint32_t output, std::int32_t partition) noexcept {
   auto& writer = *static_cast<PollWriter*>(self);
   if (record == nullptr) return writer.blame("poll appended a null record");
-  if (const char* fault = malformed(*record)) {
+  if (const std::string fault = malformed(*record); !fault.empty()) {
     return writer.blame(fmt::format("record {} of the poll {}", writer.report_.records, fault));
   }
   if (partition < SLUICE_ANY_PARTITION) return writer.blame(fmt::format("poll appended to partition {}", partition));

@@ -28,8 +28,8 @@ class PollWriter {
   [[nodiscard]] std::int32_t append(const sluice_record& record, std::uint32_t output, std::int32_t partition);
   [[nodiscard]] std::int32_t refuse(const RecordView& record, std::uint32_t output, Outcome why);
   [[nodiscard]] std::int32_t answer(AppendAnswer answer, std::int32_t if_taken, std::uint32_t output, std::int32_t partition);
-  // What is wrong with the record's pointers and flags, or null.
-  [[nodiscard]] static const char* malformed(const sluice_record& record);
+  // What is wrong with the record's pointers, lengths and flags, or nothing.
+  [[nodiscard]] static std::string malformed(const sluice_record& record);
   [[nodiscard]] std::int32_t blame(std::string text);
 
   const PollRequest& request_;

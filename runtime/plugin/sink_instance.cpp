@@ -7,6 +7,7 @@
 
 #include "core/base/assert.hpp"
 #include "core/base/bytes.hpp"
+#include "core/base/error.hpp"
 #include "runtime/plugin/loaded_plugin.hpp"
 #include "runtime/plugin/write_collector.hpp"
 
@@ -14,16 +15,10 @@ namespace sluice::plugin {
 
 struct SinkInstance::Core final : InstanceCore {
   using InstanceCore::InstanceCore;
-
-  [[nodiscard]] CallResult<void> simple_call(const char* name, auto&& function) {
-    OutcomeSlot slot(host().secrets());
-    auto failure = call(name, slot.outcome(), [&] { return function(slot.writer()); });
-    if (failure) return std::unexpected(*std::move(failure));
-    return {};
-  }
+  void destroy_plugin() override { sink.destroy(sink.self); }
+  void cancel_plugin() override { sink.cancel(sink.self); }
 
   sluice_sink sink{};  // a copy: a plugin that overwrites its table changes nothing here
-  std::shared_ptr<LoadedPlugin> plugin;
   OwnedPartitions owned;
 };
 
@@ -36,22 +31,30 @@ bool is_complete_sink(const sluice_sink& sink) {
 
 }  // namespace
 
-SinkInstance::SinkInstance(std::unique_ptr<Core> core) : core_(std::move(core)) {}
+SinkInstance::SinkInstance(std::unique_ptr<Core> core) : Instance(std::move(core)) {}
+
+SinkInstance::Core& SinkInstance::core() {
+  return static_cast<Core&>(*core_);
+}
 
 CallResult<std::unique_ptr<SinkInstance>> SinkInstance::create(std::shared_ptr<LoadedPlugin> plugin, std::string_view connector,
                                                                InstanceOptions options) {
   const auto index = plugin->find(/*is_sink=*/true, connector);
   if (!index) return std::unexpected(index.error());
-  auto instance = create(plugin->factory(), *index, std::move(options));
-  if (instance) (*instance)->core_->plugin = std::move(plugin);
-  return instance;
+  const sluice_connector_factory& factory = plugin->factory();
+  return create(std::make_unique<Core>(std::move(plugin), std::move(options)), factory, *index);
 }
 
 CallResult<std::unique_ptr<SinkInstance>> SinkInstance::create(const sluice_connector_factory& factory, std::uint32_t index,
                                                                InstanceOptions options) {
-  auto core = std::make_unique<Core>(std::move(options));
+  return create(std::make_unique<Core>(nullptr, std::move(options)), factory, index);
+}
+
+CallResult<std::unique_ptr<SinkInstance>> SinkInstance::create(std::unique_ptr<Core> core, const sluice_connector_factory& factory,
+                                                               std::uint32_t index) {
   const sluice_sink* table = nullptr;
   const auto created = core->simple_call("create_sink", [&](const sluice_outcome_writer* failure) {
+    const auto control = core->control();
     table = factory.create_sink(index, core->host().table(), failure);
     return table != nullptr ? SLUICE_OK : SLUICE_FAILED;
   });
@@ -62,22 +65,9 @@ CallResult<std::unique_ptr<SinkInstance>> SinkInstance::create(const sluice_conn
   return std::unique_ptr<SinkInstance>(new SinkInstance(std::move(core)));
 }
 
-SinkInstance::~SinkInstance() {
-  if (core_->abandoned() || core_->running_call()) {
-    core_->set_abandoned();
-    retain_for_ever(std::move(core_));
-    return;
-  }
-  std::optional<Outcome> none;
-  (void)core_->call("destroy", none, [&] {
-    core_->sink.destroy(core_->sink.self);
-    return SLUICE_OK;
-  });
-}
-
 // Worker calls take the core at their beginning and never look at `this` again: an abandoned instance may be gone when its call returns.
 CallResult<void> SinkInstance::open(std::string_view config_json, const CallOptions& call) {
-  Core& core = *core_;
+  Core& core = this->core();
   if (core.cancelled()) return std::unexpected(core.cancelled_outcome("open"));
   return core.simple_call("open", [&](const sluice_outcome_writer* failure) {
     const sluice_call abi_call = InstanceCore::call_of(call);
@@ -86,13 +76,19 @@ CallResult<void> SinkInstance::open(std::string_view config_json, const CallOpti
 }
 
 CallResult<std::vector<Offset>> SinkInstance::assign(std::span<const Assignment> parts, const CallOptions& call) {
-  Core& core = *core_;
+  Core& core = this->core();
   if (core.cancelled()) return std::unexpected(core.cancelled_outcome("assign"));
   std::vector<const sluice_assignment*> abi_parts;
   std::vector<std::uint64_t> resume_next;
   for (const Assignment& part : parts) {
-    const auto [position, added] = core.owned.try_emplace(part.ref, part, core.options().cluster_id);
-    SLUICE_ASSERT(added, "partition {} of {}/{} is assigned twice", part.partition, part.topic.stream, part.topic.topic);
+    if (!core.owned.contains(part.ref)) continue;
+    Outcome outcome;
+    outcome.code = error_info(sluice::Errc::kInternal).name;
+    outcome.text = fmt::format("partition {} of {}/{} is assigned already", part.partition, part.topic.stream, part.topic.topic);
+    return std::unexpected(std::move(outcome));
+  }
+  for (const Assignment& part : parts) {
+    const auto position = core.owned.try_emplace(part.ref, part, core.options().cluster_id).first;
     abi_parts.push_back(&position->second.abi());
     resume_next.push_back(part.committed_next.value());
   }
@@ -115,7 +111,7 @@ CallResult<std::vector<Offset>> SinkInstance::assign(std::span<const Assignment>
 }
 
 WriteReport SinkInstance::write(client::PartitionRef partition, const sluice_batch& batch, const CallOptions& call) {
-  Core& core = *core_;
+  Core& core = this->core();
   const auto owned = core.owned.find(partition);
   SLUICE_ASSERT(owned != core.owned.end(), "a batch of {} records for group {}, which is not assigned", batch.record_count,
                 partition.group);
@@ -129,7 +125,7 @@ WriteReport SinkInstance::write(client::PartitionRef partition, const sluice_bat
 }
 
 FlushReport SinkInstance::flush(const CallOptions& call) {
-  Core& core = *core_;
+  Core& core = this->core();
   FlushCollector collector(core.owned, core.host().secrets());
   if (core.cancelled()) return {.durable = {}, .failure = core.cancelled_outcome("flush")};
   auto failure = core.call("flush", collector.outcome(), [&] {
@@ -140,7 +136,7 @@ FlushReport SinkInstance::flush(const CallOptions& call) {
 }
 
 CallResult<void> SinkInstance::revoke(std::span<const client::PartitionRef> partitions, const CallOptions& call) {
-  Core& core = *core_;
+  Core& core = this->core();
   std::vector<const sluice_assignment*> abi_parts;
   for (const client::PartitionRef ref : partitions) {
     const auto owned = core.owned.find(ref);
@@ -161,35 +157,13 @@ CallResult<void> SinkInstance::revoke(std::span<const client::PartitionRef> part
 }
 
 CallResult<void> SinkInstance::close(const CallOptions& call) {
-  Core& core = *core_;
+  Core& core = this->core();
   auto closed = core.simple_call("close", [&](const sluice_outcome_writer* failure) {
     const sluice_call abi_call = InstanceCore::call_of(call);
     return core.sink.close(core.sink.self, &abi_call, failure);
   });
   core.owned.clear();
   return closed;
-}
-
-void SinkInstance::cancel() {
-  core_->set_cancelled();
-  try {
-    core_->sink.cancel(core_->sink.self);
-  } catch (...) {
-    // The flag is set: whatever the running call returns, no other follows.
-  }
-}
-
-std::optional<RunningCall> SinkInstance::running_call() const {
-  return core_->running_call();
-}
-std::vector<std::pair<std::string, double>> SinkInstance::metrics() const {
-  return core_->host().metrics();
-}
-void SinkInstance::abandon() {
-  core_->set_abandoned();
-}
-bool SinkInstance::abandoned() const {
-  return core_->abandoned();
 }
 
 }  // namespace sluice::plugin

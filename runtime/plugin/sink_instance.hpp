@@ -12,8 +12,6 @@
 
 namespace sluice::plugin {
 
-class LoadedPlugin;
-
 // A partition that a sink instance owns from assign() to revoke().
 struct Assignment {
   client::PartitionRef ref;  // how reports name it
@@ -55,7 +53,7 @@ struct FlushReport {
 // Thread: worker calls (open … close) one after another; running_call, metrics, cancel and abandon from any thread while the object lives.
 // Life: create → open → (assign → write*/flush* → revoke)* → close → destruction. After cancel() every call but close() answers "cancelled"
 // by itself.
-class SinkInstance {
+class SinkInstance final : public Instance {
  public:
   // `connector`: an id of the plugin, or empty for its only sink. The failure's class is what the plugin says, invalid_config for an
   // unknown id.
@@ -64,8 +62,6 @@ class SinkInstance {
   // From a factory in this process. The factory outlives the instance.
   [[nodiscard]] static CallResult<std::unique_ptr<SinkInstance>> create(const sluice_connector_factory& factory, std::uint32_t index,
                                                                         InstanceOptions options);
-  // Calls destroy. The instance is closed, or was never open; one that was abandoned, or whose call still runs, is leaked on purpose.
-  ~SinkInstance();
 
   [[nodiscard]] CallResult<void> open(std::string_view config_json, const CallOptions& call);
   // resume_next per part: the first offset that the sink does not have. Whether it is plausible (≥ committed_next, ≤ the log's end) is for
@@ -79,19 +75,12 @@ class SinkInstance {
   // The instance is closed even if it fails.
   [[nodiscard]] CallResult<void> close(const CallOptions& call);
 
-  // [any-thread]
-  void cancel();
-  [[nodiscard]] std::optional<RunningCall> running_call() const;
-  [[nodiscard]] std::vector<std::pair<std::string, double>> metrics() const;
-  // Gives up on a call that never returns: from now on the plugin's calls to its host do nothing, and destruction leaks the plugin's side.
-  void abandon();
-  [[nodiscard]] bool abandoned() const;
-
  private:
   struct Core;
   explicit SinkInstance(std::unique_ptr<Core> core);
-
-  std::unique_ptr<Core> core_;
+  [[nodiscard]] static CallResult<std::unique_ptr<SinkInstance>> create(std::unique_ptr<Core> core, const sluice_connector_factory& factory,
+                                                                        std::uint32_t index);
+  [[nodiscard]] Core& core();
 };
 
 }  // namespace sluice::plugin

@@ -11,20 +11,10 @@ namespace sluice::plugin {
 
 struct SourceInstance::Core final : InstanceCore {
   using InstanceCore::InstanceCore;
-
-  [[nodiscard]] CallResult<void> simple_call(const char* name, auto&& function) {
-    OutcomeSlot slot(host().secrets());
-    auto failure = call(name, slot.outcome(), [&] { return function(slot.writer()); });
-    if (failure) return std::unexpected(*std::move(failure));
-    return {};
-  }
-  [[nodiscard]] CallResult<void> simple_call_unless_cancelled(const char* name, auto&& function) {
-    if (cancelled()) return std::unexpected(cancelled_outcome(name));
-    return simple_call(name, function);
-  }
+  void destroy_plugin() override { source.destroy(source.self); }
+  void cancel_plugin() override { source.cancel(source.self); }
 
   sluice_source source{};  // a copy: a plugin that overwrites its table changes nothing here
-  std::shared_ptr<LoadedPlugin> plugin;
 };
 
 namespace {
@@ -73,22 +63,30 @@ class StateBytes {
 
 }  // namespace
 
-SourceInstance::SourceInstance(std::unique_ptr<Core> core) : core_(std::move(core)) {}
+SourceInstance::SourceInstance(std::unique_ptr<Core> core) : Instance(std::move(core)) {}
+
+SourceInstance::Core& SourceInstance::core() {
+  return static_cast<Core&>(*core_);
+}
 
 CallResult<std::unique_ptr<SourceInstance>> SourceInstance::create(std::shared_ptr<LoadedPlugin> plugin, std::string_view connector,
                                                                    InstanceOptions options) {
   const auto index = plugin->find(/*is_sink=*/false, connector);
   if (!index) return std::unexpected(index.error());
-  auto instance = create(plugin->factory(), *index, std::move(options));
-  if (instance) (*instance)->core_->plugin = std::move(plugin);
-  return instance;
+  const sluice_connector_factory& factory = plugin->factory();
+  return create(std::make_unique<Core>(std::move(plugin), std::move(options)), factory, *index);
 }
 
 CallResult<std::unique_ptr<SourceInstance>> SourceInstance::create(const sluice_connector_factory& factory, std::uint32_t index,
                                                                    InstanceOptions options) {
-  auto core = std::make_unique<Core>(std::move(options));
+  return create(std::make_unique<Core>(nullptr, std::move(options)), factory, index);
+}
+
+CallResult<std::unique_ptr<SourceInstance>> SourceInstance::create(std::unique_ptr<Core> core, const sluice_connector_factory& factory,
+                                                                   std::uint32_t index) {
   const sluice_source* table = nullptr;
   const auto created = core->simple_call("create_source", [&](const sluice_outcome_writer* failure) {
+    const auto control = core->control();
     table = factory.create_source(index, core->host().table(), failure);
     return table != nullptr ? SLUICE_OK : SLUICE_FAILED;
   });
@@ -99,22 +97,9 @@ CallResult<std::unique_ptr<SourceInstance>> SourceInstance::create(const sluice_
   return std::unique_ptr<SourceInstance>(new SourceInstance(std::move(core)));
 }
 
-SourceInstance::~SourceInstance() {
-  if (core_->abandoned() || core_->running_call()) {
-    core_->set_abandoned();
-    retain_for_ever(std::move(core_));
-    return;
-  }
-  std::optional<Outcome> none;
-  (void)core_->call("destroy", none, [&] {
-    core_->source.destroy(core_->source.self);
-    return SLUICE_OK;
-  });
-}
-
 // Worker calls take the core at their beginning and never look at `this` again: an abandoned instance may be gone when its call returns.
 CallResult<ByteVector> SourceInstance::migrate_state(const SavedState& from, const CallOptions& call) {
-  Core& core = *core_;
+  Core& core = this->core();
   StateBytes migrated(core.options().state_bytes_max);
   const auto done = core.simple_call_unless_cancelled("migrate_state", [&](const sluice_outcome_writer* failure) {
     const sluice_call abi_call = InstanceCore::call_of(call);
@@ -130,7 +115,7 @@ CallResult<ByteVector> SourceInstance::migrate_state(const SavedState& from, con
 }
 
 CallResult<void> SourceInstance::open(std::string_view config_json, const std::optional<SavedState>& state, const CallOptions& call) {
-  Core& core = *core_;
+  Core& core = this->core();
   return core.simple_call_unless_cancelled("open", [&](const sluice_outcome_writer* failure) {
     const sluice_call abi_call = InstanceCore::call_of(call);
     const sluice_source_state saved = state ? abi_state(*state) : sluice_source_state{};
@@ -139,7 +124,7 @@ CallResult<void> SourceInstance::open(std::string_view config_json, const std::o
 }
 
 PollReport SourceInstance::poll(const PollRequest& request, RecordSink& records, const CallOptions& call) {
-  Core& core = *core_;
+  Core& core = this->core();
   if (core.cancelled()) return {.records = 0, .bytes = 0, .full = false, .state = {}, .failure = core.cancelled_outcome("poll")};
   PollWriter writer(request, records, core.options(), core.host().secrets());
   auto failure = core.call("poll", writer.outcome(), [&] {
@@ -155,7 +140,7 @@ PollReport SourceInstance::poll(const PollRequest& request, RecordSink& records,
 }
 
 CallResult<void> SourceInstance::on_result(std::uint64_t batch_id, bool acknowledged, const CallOptions& call) {
-  Core& core = *core_;
+  Core& core = this->core();
   return core.simple_call_unless_cancelled("on_result", [&](const sluice_outcome_writer* failure) {
     const sluice_call abi_call = InstanceCore::call_of(call);
     return core.source.on_result(core.source.self, &abi_call, batch_id, acknowledged ? SLUICE_BATCH_ACKED : SLUICE_BATCH_NACKED, failure);
@@ -163,7 +148,7 @@ CallResult<void> SourceInstance::on_result(std::uint64_t batch_id, bool acknowle
 }
 
 CallResult<void> SourceInstance::pause(const CallOptions& call) {
-  Core& core = *core_;
+  Core& core = this->core();
   return core.simple_call_unless_cancelled("pause", [&](const sluice_outcome_writer* failure) {
     const sluice_call abi_call = InstanceCore::call_of(call);
     return core.source.pause(core.source.self, &abi_call, failure);
@@ -171,7 +156,7 @@ CallResult<void> SourceInstance::pause(const CallOptions& call) {
 }
 
 CallResult<void> SourceInstance::resume(const CallOptions& call) {
-  Core& core = *core_;
+  Core& core = this->core();
   return core.simple_call_unless_cancelled("resume", [&](const sluice_outcome_writer* failure) {
     const sluice_call abi_call = InstanceCore::call_of(call);
     return core.source.resume(core.source.self, &abi_call, failure);
@@ -179,33 +164,11 @@ CallResult<void> SourceInstance::resume(const CallOptions& call) {
 }
 
 CallResult<void> SourceInstance::close(const CallOptions& call) {
-  Core& core = *core_;
+  Core& core = this->core();
   return core.simple_call("close", [&](const sluice_outcome_writer* failure) {
     const sluice_call abi_call = InstanceCore::call_of(call);
     return core.source.close(core.source.self, &abi_call, failure);
   });
-}
-
-void SourceInstance::cancel() {
-  core_->set_cancelled();
-  try {
-    core_->source.cancel(core_->source.self);
-  } catch (...) {
-    // The flag is set: whatever the running call returns, no other follows.
-  }
-}
-
-std::optional<RunningCall> SourceInstance::running_call() const {
-  return core_->running_call();
-}
-std::vector<std::pair<std::string, double>> SourceInstance::metrics() const {
-  return core_->host().metrics();
-}
-void SourceInstance::abandon() {
-  core_->set_abandoned();
-}
-bool SourceInstance::abandoned() const {
-  return core_->abandoned();
 }
 
 }  // namespace sluice::plugin

@@ -10,8 +10,6 @@
 
 namespace sluice::plugin {
 
-class LoadedPlugin;
-
 enum class AppendAnswer : std::uint8_t {
   kOk,
   kFull,     // not taken; the poll ends and the source gives it again
@@ -54,13 +52,12 @@ struct PollReport {
 
 // A source of a plugin. Everything it returns is checked; nothing it returns or throws harms the process.
 // Thread: as SinkInstance. Life: create → [migrate_state] → open → (poll | on_result | pause | resume)* → close → destruction.
-class SourceInstance {
+class SourceInstance final : public Instance {
  public:
   [[nodiscard]] static CallResult<std::unique_ptr<SourceInstance>> create(std::shared_ptr<LoadedPlugin> plugin, std::string_view connector,
                                                                           InstanceOptions options);
   [[nodiscard]] static CallResult<std::unique_ptr<SourceInstance>> create(const sluice_connector_factory& factory, std::uint32_t index,
                                                                           InstanceOptions options);
-  ~SourceInstance();
 
   // A state of an older version, in the version of the descriptor.
   [[nodiscard]] CallResult<ByteVector> migrate_state(const SavedState& from, const CallOptions& call);
@@ -71,18 +68,12 @@ class SourceInstance {
   [[nodiscard]] CallResult<void> resume(const CallOptions& call);
   [[nodiscard]] CallResult<void> close(const CallOptions& call);
 
-  // [any-thread]
-  void cancel();
-  [[nodiscard]] std::optional<RunningCall> running_call() const;
-  [[nodiscard]] std::vector<std::pair<std::string, double>> metrics() const;
-  void abandon();
-  [[nodiscard]] bool abandoned() const;
-
  private:
   struct Core;
   explicit SourceInstance(std::unique_ptr<Core> core);
-
-  std::unique_ptr<Core> core_;
+  [[nodiscard]] static CallResult<std::unique_ptr<SourceInstance>> create(std::unique_ptr<Core> core,
+                                                                          const sluice_connector_factory& factory, std::uint32_t index);
+  [[nodiscard]] Core& core();
 };
 
 }  // namespace sluice::plugin

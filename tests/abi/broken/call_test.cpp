@@ -128,6 +128,8 @@ TEST_F(MisbehavingPlugin, GarbageFromAPollIsFatalAndNamed) {
       {"flags", "record 0 of the poll has unknown flags"},
       {"hidden key", "has a key, but its flags say that it has none"},
       {"header count", "has headers with a count but no array"},
+      {"payload length", "record 0 of the poll has a payload of 9223372036854775807 bytes"},
+      {"key length", "record 0 of the poll has a key of 9223372036854775807 bytes"},
       {"short record", "is shorter than the record of this ABI"},
       {"partition", "poll appended to partition -5"},
       {"huge state", "poll set a state of more than 1048576 bytes and went on"},

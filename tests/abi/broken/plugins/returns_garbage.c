@@ -99,6 +99,15 @@ static sluice_status garbage_poll(void* self, const sluice_call* call, const slu
     record.key.len = 1;
   }
   if (is("header count")) record.header_count = 5;
+  if (is("payload length") || is("key length")) {
+    static const uint8_t one = 1;
+    const sluice_bytes wrong = {&one, UINT64_MAX / 2};
+    if (is("payload length")) record.payload = wrong;
+    if (is("key length")) {
+      record.flags |= SLUICE_RECORD_HAS_KEY;
+      record.key = wrong;
+    }
+  }
   if (is("short record")) record.struct_size = 8;
   if (is("partition")) {
     (void)writer->append(writer->host_data, &record, 0, -5);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/plugin/host_table.hpp"
 
+#include <limits>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -72,6 +74,9 @@ TEST_F(HostTableTest, MetricsAreKeptByNameAndKind) {
   table_.gauge_set(table_.host_data, depth, 1.5);
   table_.counter_add(table_.host_data, 0, 1);
   table_.gauge_set(table_.host_data, 12345, 1);
+  // No JSON could carry these.
+  table_.gauge_set(table_.host_data, depth, std::numeric_limits<double>::quiet_NaN());
+  table_.gauge_set(table_.host_data, depth, -std::numeric_limits<double>::infinity());
   EXPECT_EQ(host_.metrics(), (std::vector<std::pair<std::string, double>>{{"rows", 5}, {"depth", 1.5}}));
 }
 

@@ -2,6 +2,8 @@
 #include "runtime/plugin/loaded_plugin.hpp"
 
 #include <cstring>
+#include <mutex>
+#include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -81,6 +83,24 @@ TEST(LoadedPlugin, IsNotDeinitialisedUnderAnAbandonedInstance) {
   (*sink)->abandon();
   sink->reset();
   EXPECT_EQ(deinits, 0);
+}
+
+TEST(LoadedPlugin, IsEnteredByOneThreadAtATimeToCreateAndToDestroy) {
+  StaticLibrary library;
+  ScriptedConnector script;
+  const auto plugin = std::make_shared<LoadedPlugin>(*open_entry(library.entry, "static.so"));
+  int looks = 0;
+  const auto look_from_another_thread = [&] {
+    std::thread([&] {
+      ++looks;
+      EXPECT_FALSE(std::unique_lock(plugin->control(), std::try_to_lock).owns_lock());
+    }).join();
+  };
+  script.on_create = look_from_another_thread;
+  script.on_destroy = look_from_another_thread;
+  EXPECT_TRUE(SinkInstance::create(plugin, "", {}).has_value());
+  EXPECT_EQ(looks, 2);
+  EXPECT_TRUE(std::unique_lock(plugin->control(), std::try_to_lock).owns_lock());
 }
 
 TEST(OpenEntry, RefusesDescriptorsThatCannotBe) {

@@ -22,6 +22,8 @@ struct ScriptedConnector {
     return SLUICE_OK;
   };
   std::function<sluice_status(const sluice_outcome_writer&)> on_open = [](const auto&) { return SLUICE_OK; };
+  std::function<void()> on_create = [] {};
+  std::function<void()> on_destroy = [] {};
   const sluice_host* host = nullptr;
   const sluice_assignment* assigned = nullptr;
   int destroyed = 0;
@@ -38,7 +40,10 @@ struct ScriptedConnector {
   static ScriptedConnector& of(void* self) { return *static_cast<ScriptedConnector*>(self); }
   static sluice_status simple(void*, const sluice_call*, const sluice_outcome_writer*) { return SLUICE_OK; }
   static void cancel(void*) {}
-  static void destroy(void* self) { ++of(self).destroyed; }
+  static void destroy(void* self) {
+    ++of(self).destroyed;
+    of(self).on_destroy();
+  }
   static const void* extension(void*, const char*) { return nullptr; }
 
   [[nodiscard]] const sluice_sink* sink_table() {
@@ -98,11 +103,13 @@ struct ScriptedConnector {
         .create_sink =
             [](std::uint32_t, const sluice_host* host, const sluice_outcome_writer*) {
               current->host = host;
+              current->on_create();
               return current->sink_table();
             },
         .create_source =
             [](std::uint32_t, const sluice_host* host, const sluice_outcome_writer*) {
               current->host = host;
+              current->on_create();
               return current->source_table();
             }};
     return kFactory;

@@ -96,6 +96,19 @@ TEST_F(SinkInstanceTest, AssignReturnsWhereTheSinkResumes) {
   EXPECT_EQ(*read_text(script_.assigned->topic), "events");
 }
 
+TEST_F(SinkInstanceTest, APartitionThatIsAssignedIsNotAssignedAgain) {
+  assign(kOne, 40);
+  const std::vector<Assignment> again{assignment(kTwo, 10), assignment(kOne, 50)};
+  const auto assigned = sink_->assign(again, {});
+  ASSERT_FALSE(assigned.has_value());
+  EXPECT_EQ(assigned.error().outcome_class, OutcomeClass::kFatal);
+  EXPECT_THAT(assigned.error().text, HasSubstr("partition 1 of orders/events is assigned already"));
+  // The one that was there stays, the other never came.
+  const SinkBatch batch({40});
+  EXPECT_FALSE(sink_->write(kOne, batch.batch, {}).failure.has_value());
+  assign(kTwo, 10);
+}
+
 TEST_F(SinkInstanceTest, WriteReportsWhatWasTakenWhatIsSafeAndWhatFailed) {
   assign(kOne, 10);
   script_.on_write = [](const sluice_batch&, sluice_write_result& result) {
