@@ -30,8 +30,8 @@ struct PluginConnector {
   ConnectorType type = ConnectorType::kSource;
   std::string config_schema_json;  // JSON Schema of [plugin_config]; empty = takes no configuration
 };
-// `plugin = "…"` of a connector file → the connectors in that plugin. Called at most once per plugin name and load; its errors become
-// the connector's error, at the position of `plugin`.
+// `plugin = "…"` of a connector file → the connectors in that plugin. Called at most once per plugin name and load, for several names at
+// once from threads of their own; its errors become the connector's error, at the position of `plugin`.
 using SchemaSource = std::function<Result<std::vector<PluginConnector>>(const std::string& plugin)>;
 
 enum class Severity : std::uint8_t { kWarning, kError };

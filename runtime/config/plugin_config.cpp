@@ -36,13 +36,6 @@ std::string pointer_segment(std::string_view key) {
   return out;
 }
 
-// "plugin_config.headers.x" for the pointer "/headers/x".
-std::string pointer_path(std::string_view pointer) {
-  std::string out = "plugin_config";
-  for (const char c : pointer) out += c == '/' ? '.' : c;
-  return clean_text(out, kViolationBytesMax);
-}
-
 class JsonWriter {
  public:
   JsonWriter(PluginConfig& out, std::vector<Finding>& findings) : out_(out), findings_(findings) {}
@@ -87,6 +80,12 @@ std::string pointer_of(const std::vector<std::string>& context) {
 }
 
 }  // namespace
+
+std::string pointer_path(std::string_view pointer) {
+  std::string out = "plugin_config";
+  for (const char c : pointer) out += c == '/' ? '.' : c;
+  return clean_text(out, kViolationBytesMax);
+}
 
 PluginConfig to_plugin_config(const Tree& tree, std::vector<Finding>& findings) {
   PluginConfig out;

@@ -23,6 +23,9 @@ struct PluginConfig {
 // The last word on [plugin_config]: what the plugin's JSON Schema says, each violation at the place of its value. Never prints a value.
 void judge_by_json_schema(const PluginConfig& config, std::string_view json_schema, std::vector<Finding>& findings);
 
+// "plugin_config.headers.x" for the JSON pointer "/headers/x".
+[[nodiscard]] std::string pointer_path(std::string_view pointer);
+
 // The place a JSON pointer names, or of the nearest thing around it that is known.
 [[nodiscard]] Origin origin_of_pointer(const std::map<std::string, Origin>& origins, std::string_view pointer);
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <deque>
 #include <filesystem>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -11,6 +13,7 @@
 #include "runtime/config/environment.hpp"
 #include "runtime/config/json_schema.hpp"
 #include "runtime/config/judges.hpp"
+#include "runtime/config/known_plugins.hpp"
 #include "runtime/config/plugin_config.hpp"
 #include "runtime/config/reading.hpp"
 #include "runtime/config/references.hpp"
@@ -128,27 +131,29 @@ void apply_defaults(Tree& tree, const Tree& defaults) {
 // Turns one parsed file into a configuration.
 class ConnectorReader {
  public:
-  using KnownPlugins = std::map<std::string, Result<std::vector<PluginConnector>>>;
+  ConnectorReader(const DaemonConfig& daemon, const Environment& environment, ConnectorReading& reading)
+      : daemon_(daemon), environment_(environment), reading_(reading) {}
 
-  ConnectorReader(const DaemonConfig& daemon, const Environment& environment, const SchemaSource& schemas, KnownPlugins& plugins,
-                  ConnectorReading& reading)
-      : daemon_(daemon), environment_(environment), schemas_(schemas), plugins_(plugins), reading_(reading) {}
-
-  void read(const std::vector<EnvironmentVariable>& variables) {
+  // First: the variables. Answers the plugin that read() has to know, or nothing.
+  std::string lay_over(const std::vector<EnvironmentVariable>& variables) {
     std::vector<EnvironmentVariable> own;
-    std::vector<EnvironmentVariable> for_plugin;
     for (const EnvironmentVariable& variable : variables) {
       const bool names_plugin_config = variable.segments.size() > 2 && equals_ignoring_case(variable.segments[2], kPluginConfigKey);
-      (names_plugin_config ? for_plugin : own).push_back(variable);
+      (names_plugin_config ? for_plugin_ : own).push_back(variable);
     }
     Tree& tree = *reading_.tree;
     refuse_foreign_key(tree, own);
     overlay(tree, connector_schema(), own, 2, reading_.findings);
     resolve_plugin_path(tree);
-    const std::optional<PluginConnector> plugin = find_plugin(tree);
+    return wanted_plugin(tree);
+  }
+
+  void read(const KnownPlugins& plugins) {
+    Tree& tree = *reading_.tree;
+    const std::optional<PluginConnector> plugin = find_plugin(tree, plugins);
     Tree plugin_tree = take_plugin_config(tree);
     if (plugin) {
-      read_plugin_config(*plugin, plugin_tree, for_plugin);
+      read_plugin_config(*plugin, plugin_tree);
     } else {
       // Nothing to hold it against; whether its references resolve can be told all the same.
       resolve_references(plugin_tree, environment_, reading_.findings);
@@ -224,14 +229,17 @@ class ConnectorReader {
     return text == nullptr || !reported_later.empty() ? std::string() : *text;
   }
 
-  // The connector that the file names, if its plugin can tell; otherwise reported, or left to validate() where a key is missing.
-  std::optional<PluginConnector> find_plugin(const Tree& tree) {
-    const std::string plugin = text_at(tree, "plugin");
+  std::string wanted_plugin(const Tree& tree) const {
     const std::string type = text_at(tree, "type");
-    if (plugin.empty() || (type != "source" && type != "sink")) return std::nullopt;
-    const auto known = plugins_.try_emplace(plugin, std::vector<PluginConnector>{});
-    if (known.second) known.first->second = schemas_(plugin);
-    const Result<std::vector<PluginConnector>>& offered = known.first->second;
+    return type == "source" || type == "sink" ? text_at(tree, "plugin") : std::string();
+  }
+
+  // The connector that the file names, if its plugin can tell; otherwise reported, or left to validate() where a key is missing.
+  std::optional<PluginConnector> find_plugin(const Tree& tree, const KnownPlugins& plugins) {
+    const std::string plugin = wanted_plugin(tree);
+    const std::string type = text_at(tree, "type");
+    if (plugin.empty()) return std::nullopt;
+    const Result<std::vector<PluginConnector>>& offered = plugins.at(plugin);
     const Origin& origin = tree.find("plugin")->origin;
     if (!offered) {
       reading_.findings.push_back(error_at(origin, fmt::format("the plugin `{}` cannot be used: {}", plugin, offered.error().message())));
@@ -271,7 +279,7 @@ class ConnectorReader {
     return std::nullopt;
   }
 
-  void read_plugin_config(const PluginConnector& plugin, Tree& tree, const std::vector<EnvironmentVariable>& variables) {
+  void read_plugin_config(const PluginConnector& plugin, Tree& tree) {
     const auto schema = schema_from_json(plugin.config_schema_json);
     if (!schema) {
       reading_.findings.push_back(
@@ -285,7 +293,7 @@ class ConnectorReader {
     wrapper.members.front().name = kPluginConfigKey;
     Tree document(Tree::Table{}, tree.origin);
     document.get<Tree::Table>()->push_back({.key = std::string(kPluginConfigKey), .key_origin = tree.origin, .value = std::move(tree)});
-    overlay(document, wrapper, variables, 2, findings);
+    overlay(document, wrapper, for_plugin_, 2, findings);
     resolve_references(document, environment_, findings);
     collect_secrets(document, wrapper, "", secrets_);
     validate(document, wrapper, "", findings);
@@ -298,9 +306,8 @@ class ConnectorReader {
 
   const DaemonConfig& daemon_;
   const Environment& environment_;
-  const SchemaSource& schemas_;
-  KnownPlugins& plugins_;
   ConnectorReading& reading_;
+  std::vector<EnvironmentVariable> for_plugin_;
   Secrets secrets_;
   PluginConfig plugin_config_;
 };
@@ -338,10 +345,15 @@ std::vector<ConnectorReading> read_connectors(const DaemonConfig& daemon, const 
       variables[*key].push_back(variable);
     }
   }
-  ConnectorReader::KnownPlugins plugins;
+  std::deque<ConnectorReader> readers;
+  std::set<std::string> wanted;
   for (ConnectorReading& reading : out) {
-    if (reading.tree) ConnectorReader(daemon, environment, schemas, plugins, reading).read(variables[reading.key]);
+    if (!reading.tree) continue;
+    const std::string plugin = readers.emplace_back(daemon, environment, reading).lay_over(variables[reading.key]);
+    if (!plugin.empty()) wanted.insert(plugin);
   }
+  const KnownPlugins plugins = ask_plugins(wanted, schemas);
+  for (ConnectorReader& reader : readers) reader.read(plugins);
   std::ranges::move(strays, std::back_inserter(out));
   return out;
 }

@@ -25,16 +25,18 @@ std::vector<EnvironmentVariable> daemon_variables(const Environment& environment
   return out;
 }
 
-void check_default_socket(const DaemonConfig& config, const Tree& tree, std::vector<Finding>& findings) {
+// A socket that nobody asked for is no reason not to start; the port serves all the same.
+void check_socket(const DaemonConfig& config, const Tree& tree, std::vector<Finding>& findings) {
   const Tree* data_dir = tree.find("data_dir");
   const std::size_t size = config.http.socket.string().size();
   if (data_dir == nullptr || size <= kSocketPathBytesMax) return;
   const Tree* http = tree.find("http");
   const Tree* socket = http == nullptr ? nullptr : http->find("socket");
   findings.push_back(
-      error_at(socket != nullptr ? socket->origin : data_dir->origin,
-               fmt::format("the Unix socket {} has {} bytes; the path of one can have {}: set `http.socket` to a shorter path",
-                           config.http.socket.string(), size, kSocketPathBytesMax)));
+      {.severity = socket != nullptr ? Severity::kError : Severity::kWarning,
+       .origin = socket != nullptr ? socket->origin : data_dir->origin,
+       .message = fmt::format("the Unix socket {} has {} bytes; the path of one can have {}{}: set `http.socket` to a shorter path",
+                              config.http.socket.string(), size, kSocketPathBytesMax, socket != nullptr ? "" : ", so there will be none")});
 }
 
 }  // namespace
@@ -66,7 +68,7 @@ DaemonReading read_daemon(const std::filesystem::path& file, const Environment& 
   fill_defaults(tree, daemon_schema());
   out.config = bind_daemon(tree, absolute);
   out.config.defaults = std::move(defaults);
-  check_default_socket(out.config, tree, out.findings);
+  check_socket(out.config, tree, out.findings);
   return out;
 }
 

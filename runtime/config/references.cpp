@@ -60,11 +60,13 @@ class ReferenceText {
       auto value = take_reference();
       if (!value) return std::unexpected(std::move(value).error());
       changed = changed || value->has_value();
+      if (*value) inserted_.push_back(**value);
       out.append(value->value_or("${"));
     }
     if (!changed) return std::nullopt;
     return out.append(rest_);
   }
+  [[nodiscard]] std::vector<std::string> take_inserted() { return std::move(inserted_); }
 
  private:
   // At "${": the value, or nothing if it only looks like a reference (a template of the plugin's own, such as ${topic}).
@@ -94,6 +96,7 @@ class ReferenceText {
 
   std::string_view rest_;
   const Environment& environment_;
+  std::vector<std::string> inserted_;
 };
 
 }  // namespace
@@ -104,12 +107,14 @@ void resolve_references(Tree& tree, const Environment& environment, std::vector<
   } else if (auto* items = tree.get<Tree::Array>()) {
     for (Tree& item : *items) resolve_references(item, environment, findings);
   } else if (const auto* text = tree.get<std::string>()) {
-    auto resolved = ReferenceText(*text, environment).resolve();
+    ReferenceText references(*text, environment);
+    auto resolved = references.resolve();
     if (!resolved) {
       findings.push_back(error_at(tree.origin, std::move(resolved).error()));
     } else if (resolved->has_value()) {
       tree.value = **std::move(resolved);
       tree.is_external = true;
+      tree.inserted = references.take_inserted();
     }
   }
 }

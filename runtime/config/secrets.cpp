@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/config/secrets.hpp"
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -47,6 +49,9 @@ void collect_secrets(const Tree& tree, const Schema& schema, const std::string& 
   std::vector<std::string> found;
   if (tree.get<std::string>() != nullptr) found = url_secrets(text);
   if (schema.is_secret && !text.empty()) found.push_back(text);
+  // Of "Bearer ${env:TOKEN}" the token alone may come up somewhere.
+  if (schema.is_secret)
+    std::ranges::copy_if(tree.inserted, std::back_inserter(found), [&](const std::string& part) { return !part.empty() && part != text; });
   if (found.empty()) return;
   out.values.insert(out.values.end(), found.begin(), found.end());
   if (!tree.is_external && !tree.origin.file.empty()) out.literals.push_back({tree.origin, path});

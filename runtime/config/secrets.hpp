@@ -21,7 +21,8 @@ struct Secrets {
   std::vector<LiteralSecret> literals;
 };
 
-// Every value the schema marks secret, and the userinfo of every URL wherever it stands. `path` names the tree in messages.
+// Every value the schema marks secret, with what references inside it stand for, and the userinfo of every URL wherever it stands. `path`
+// names the tree in messages.
 void collect_secrets(const Tree& tree, const Schema& schema, const std::string& path, Secrets& out);
 
 // Warns about literal secrets if the file's mode lets everybody read it.

@@ -24,6 +24,7 @@ struct Tree {
   Origin origin;
   // A text from an environment variable or with a ${…} reference in it: its type comes from the schema, and it is no literal secret.
   bool is_external = false;
+  std::vector<std::string> inserted{};  // what its references stand for
 
   Tree();  // an empty table
   Tree(std::variant<bool, std::int64_t, double, std::string, Array, Table> value_in, Origin origin_in);

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/metadata/topic.hpp"
+
 #include "config_world.hpp"
 
 namespace sluice::config {
@@ -190,6 +192,20 @@ TEST_F(ConnectorFiles, AreHeldToThePluginsSchema) {
   EXPECT_EQ(world_.findings(), "connectors.d/out.toml:1:1: error: `plugin_config.url` is required and missing: Where to.\n");
 }
 
+TEST_F(ConnectorFiles, TakeFlushIntervalsThatTheLogTakesAndNoOthers) {
+  const auto findings_of = [&](const std::string& interval) {
+    world_.write("connectors.d/out.toml",
+                 "key = \"out\"\ntype = \"sink\"\nplugin = \"acme\"\n[[streams]]\nstream = \"s\"\ntopic = \"t\"\nflush_interval = \"" +
+                     interval + "\"\n[plugin_config]\nurl = \"http://x\"\n");
+    return world_.findings();
+  };
+  for (const char* interval : {"10ms", "1m"}) {
+    EXPECT_EQ(findings_of(interval), "");
+    EXPECT_TRUE(metadata::validate(only().streams.at(0).topic)) << interval;
+  }
+  for (const char* interval : {"9ms", "61s"}) EXPECT_THAT(findings_of(interval), HasSubstr("out.toml:7:18: error: ")) << interval;
+}
+
 TEST_F(ConnectorFiles, CollectSecretsAndWarnAboutLiteralOnes) {
   const std::string file =
       world_.write("connectors.d/out.toml", sink_text("", "password = \"hunter2\"\nheaders.authorization = \"${env:TOKEN}\"\n"));
@@ -202,6 +218,11 @@ TEST_F(ConnectorFiles, CollectSecretsAndWarnAboutLiteralOnes) {
                 file.substr(file.find("connectors.d")) + "\n");
   ASSERT_EQ(::chmod(file.c_str(), 0640), 0);
   EXPECT_EQ(world_.findings({{"TOKEN", "t0k"}}), "");
+}
+
+TEST_F(ConnectorFiles, MaskWhatStandsInsideASecretByReference) {
+  world_.write("connectors.d/out.toml", sink_text("", "headers.authorization = \"Basic ${env:USER}:${env:TOKEN}\"\n"));
+  EXPECT_THAT(only({{"USER", "orders"}, {"TOKEN", "t0k"}}).secrets, ElementsAre("Basic orders:t0k", "orders", "t0k"));
 }
 
 TEST_F(ConnectorFiles, NeverShowASecretInAnError) {

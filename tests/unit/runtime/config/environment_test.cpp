@@ -51,7 +51,7 @@ TEST_F(EnvironmentOverlay, ReachesConnectorsAndTheirPlugins) {
   EXPECT_EQ(loaded.failure.transient.duration_max, std::chrono::minutes{30});
   EXPECT_EQ(loaded.plugin_config_json,
             R"({"url":"http://x","batch":7,"headers":{"authorization":"Bearer t0k"},"password":"12345","verify":false})");
-  EXPECT_THAT(loaded.secrets, ElementsAre("Bearer t0k", "12345"));
+  EXPECT_THAT(loaded.secrets, ElementsAre("Bearer t0k", "t0k", "12345"));
 }
 
 TEST_F(EnvironmentOverlay, SaysWhichVariableIsWrong) {
