@@ -2,14 +2,17 @@
 #include "runtime/app/daemon.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
 #include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
+#include <pthread.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -86,14 +89,21 @@ class Daemon {
     supervisor_ = std::make_unique<pipeline::Supervisor>(pipeline::Supervisor::Options{
         .client = client_.get(), .plugins = plugins_.get(), .cluster_id = node_->cluster_id(), .shutdown_deadline = connector_deadline});
     SLUICE_CHECK(start_http());
-    start_connectors();
-    api_->started = true;
+    // A plugin that hangs while it is inspected must not keep the daemon from hearing that it is to stop.
+    starter_ = std::thread([this] {
+      pthread_setname_np(pthread_self(), "sluice-starter");
+      start_connectors();
+    });
     return {};
   }
 
   // Drains within the deadline; answers who was abandoned.
   pipeline::StopReport drain(std::chrono::steady_clock::time_point deadline) {
     pipeline::StopReport report;
+    leaving_ = true;
+    departure_.set_step("start of the connectors");
+    if (starter_.joinable()) starter_.join();
+    departure_.set_step("drain");
     if (supervisor_) report = supervisor_->stop();
     departure_.set_step("http");
     server_.reset();
@@ -154,13 +164,12 @@ class Daemon {
   void start_connectors() {
     auto set = config::load_connectors(config_, config::process_environment(), schemas_of(plugins_));
     for (const auto& warning : set.warnings) daemon_log().warn("{}", config::to_string(warning));
-    std::vector<pipeline::RejectedConnector> rejected;
-    for (auto& one : set.rejected) {
-      rejected.push_back({.key = std::move(one.key), .file = std::move(one.file), .message = std::move(one.message)});
-    }
     for (const auto& connector : set.connectors) logging::add_secrets(connector.secrets);
-    daemon_log().info("starting {} connector(s), {} rejected", set.connectors.size(), rejected.size());
-    supervisor_->start(std::move(set.connectors), std::move(rejected));
+    if (leaving_) return;
+    daemon_log().info("starting {} connector(s), {} rejected", set.connectors.size(), set.rejected.size());
+    supervisor_->start(std::move(set.connectors), std::move(set.rejected));
+    api_->started = true;
+    daemon_log().info("ready");
   }
 
   config::DaemonConfig config_;
@@ -172,6 +181,8 @@ class Daemon {
   std::unique_ptr<pipeline::Supervisor> supervisor_;
   std::unique_ptr<http::Api> api_;
   std::unique_ptr<http::Server> server_;
+  std::thread starter_;
+  std::atomic<bool> leaving_ = false;
   std::vector<fs::path> published_;
   bool closed_cleanly_ = true;
 };
@@ -217,7 +228,6 @@ void run_daemon(const Console& console, const RunOptions& options) {
     const ExitCode code = console.report(started.error());
     finish(daemon, departure, allowed, code);
   }
-  daemon_log().info("ready");
   const Departure::Reason reason = departure.wait();
   if (reason.fatal) leave_fatal(*reason.fatal);
   daemon_log().info("{}: draining, at most {} s", reason.signal, std::chrono::duration<double>(allowed).count());

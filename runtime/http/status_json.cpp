@@ -86,9 +86,8 @@ std::string_view type_name(config::ConnectorType type) {
 void put_identity(json::object& out, const ConnectorStatus& status) {
   out["key"] = status.key;
   // A definition that was rejected may not even say what it is.
-  const bool known = !status.plugin.empty();
-  out["type"] = known ? json::value(type_name(status.type)) : json::value(nullptr);
-  out["plugin"] = known ? json::value(status.plugin) : json::value(nullptr);
+  out["type"] = status.type ? json::value(type_name(*status.type)) : json::value(nullptr);
+  out["plugin"] = status.type ? json::value(status.plugin) : json::value(nullptr);
   out["enabled"] = status.enabled;
   out["state"] = pipeline::to_string(status.state);
   out["since"] = format_rfc3339(status.since);
@@ -218,7 +217,11 @@ json::object why_json(const ConnectorStatus& status, TimestampUs now) {
     waiting.push_back(std::move(row));
   }
   out["waiting"] = std::move(waiting);
-  std::string hint = status.last_error && !status.last_error->hint.empty() ? status.last_error->hint : std::string(hint_for(status));
+  // The last error may be long over; what to do about it is of interest while it holds the connector back.
+  const bool held = status.state == State::kRetrying || status.state == State::kConnecting || status.state == State::kStalled ||
+                    status.state == State::kError;
+  const bool mends = held && status.last_error && !status.last_error->hint.empty();
+  std::string hint = mends ? status.last_error->hint : std::string(hint_for(status));
   if (const auto place = hint.find("KEY"); place != std::string::npos) hint.replace(place, 3, status.key);
   out["hint"] = hint;
   out["state_seconds"] = static_cast<double>(std::max<std::int64_t>(now.value() - status.since.value(), 0)) / 1e6;

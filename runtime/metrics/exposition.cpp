@@ -77,7 +77,8 @@ void expose_connectors(Families& out, const std::vector<ConnectorStatus>& connec
   const auto success = out.gauge("sluice_connector_last_success_timestamp_seconds", "When records last became durable at the other end.");
   const auto plugin_value = out.gauge("sluice_plugin_value", "What the plugin reports of itself, by name.");
   for (const ConnectorStatus& connector : connectors) {
-    const Labels labels{{"connector", connector.key}, {"type", connector.type == config::ConnectorType::kSource ? "source" : "sink"}};
+    Labels labels{{"connector", connector.key}};
+    if (connector.type) labels.emplace_back("type", *connector.type == config::ConnectorType::kSource ? "source" : "sink");
     for (const State each : kStates)
       out.add(state, with(labels, "state", std::string(pipeline::to_string(each))), connector.state == each ? 1 : 0);
     out.add(retries, labels, connector.retries);
@@ -110,7 +111,7 @@ void expose_sources(Families& out, const std::vector<ConnectorStatus>& connector
 }
 
 void expose_sinks(Families& out, const std::vector<ConnectorStatus>& connectors) {
-  const auto in = out.counter("sluice_sink_records_in_total", "Records read for a sink: the sum of its outcomes and what is pending.");
+  const auto in = out.counter("sluice_sink_records_in_total", "Records of a sink that are settled and committed: the sum of its outcomes.");
   const auto records = out.counter("sluice_sink_records_total", "Records of a sink by what became of them.");
   const auto pending = out.gauge("sluice_sink_pending_records", "Records read and not yet committed.");
   const auto committed = out.gauge("sluice_sink_committed_offset", "First offset that is not committed.");
@@ -123,7 +124,8 @@ void expose_sinks(Families& out, const std::vector<ConnectorStatus>& connectors)
                           {"topic", client::to_string(partition.topic)},
                           {"partition", std::to_string(partition.partition.value())}};
       const client::Accounting& sums = partition.accounting;
-      out.add(in, labels, sums.sum() + partition.pending);
+      // Without what is pending: it is read again after a restart, and a counter may not go back.
+      out.add(in, labels, sums.sum());
       add_buckets(out, records, labels,
                   {{"delivered", sums.delivered},
                    {"filtered", sums.filtered},

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "runtime/pipeline/dead_letter.hpp"
+#include "runtime/pipeline/failure.hpp"
 
 namespace sluice::pipeline {
 
@@ -13,28 +14,41 @@ namespace {
 
 constexpr std::uint32_t kAuditRecordsMax = 10'000;  // of one read
 
-// Calls `visit(LogRecord)` for every record of [from, to) and returns {records, gap offsets}.
-template <typename Visit>
-Result<std::pair<std::uint64_t, std::uint64_t>> scan(client::Client& client, client::PartitionRef partition, Offset from, Offset to,
-                                                     Visit&& visit) {
+struct Scanned {
   std::uint64_t records = 0;
   std::uint64_t gaps = 0;
+  std::uint64_t trimmed = 0;  // removed by retention meanwhile
+};
+
+// Calls `visit(LogRecord)` for every record of [from, to).
+template <typename Visit>
+Result<Scanned> scan(client::Client& client, client::PartitionRef partition, Offset from, Offset to, const std::stop_token& stop,
+                     Visit&& visit) {
+  Scanned out;
   while (from < to) {
-    SLUICE_TRY(const auto read, client.read(partition, {.from = from, .records_max = kAuditRecordsMax}));
-    if (read.next <= from) break;
+    if (stop.stop_requested()) return fail(sluice::Errc::kCancelled, "the audit was told to end");
+    const auto read = client.read(partition, {.from = from, .records_max = kAuditRecordsMax});
+    if (!read) {
+      const auto earliest = read.error().is(client::Errc::kOutOfRange) ? earliest_of(read.error()) : std::nullopt;
+      if (!earliest || *earliest <= from) return fail(read.error());
+      out.trimmed += std::min(*earliest, to) - from;
+      from = *earliest;
+      continue;
+    }
+    if (read->next <= from) break;
     Offset at = from;
-    for (const client::LogRecord& record : read.records) {
+    for (const client::LogRecord& record : read->records) {
       if (record.offset >= to) break;
-      gaps += record.offset - at;
+      out.gaps += record.offset - at;
       at = record.offset.next();
-      ++records;
+      ++out.records;
       visit(record);
     }
-    const Offset end = std::min(read.next, to);
-    if (end > at) gaps += end - at;
-    from = read.next;
+    const Offset end = std::min(read->next, to);
+    if (end > at) out.gaps += end - at;
+    from = read->next;
   }
-  return std::pair{records, gaps};
+  return out;
 }
 
 std::string judge(const AuditRow& row, bool dead_letters_complete) {
@@ -59,7 +73,7 @@ std::string judge(const AuditRow& row, bool dead_letters_complete) {
 }
 
 Result<AuditRow> audit_partition(client::Client& client, const config::ConnectorConfig& config, const client::TopicInfo& topic,
-                                 const client::PartitionInfo& partition, const DeadLetterOffsets& buried) {
+                                 const client::PartitionInfo& partition, const DeadLetterOffsets& buried, const std::stop_token& stop) {
   AuditRow row;
   row.topic = topic.name;
   row.partition = partition.index;
@@ -78,9 +92,10 @@ Result<AuditRow> audit_partition(client::Client& client, const config::Connector
   row.committed = position->accounting;
   const Offset from = std::clamp(partition.first_offset, row.start_offset, row.committed_next);
   row.log_trimmed = from - row.start_offset;
-  SLUICE_TRY(const auto counts, scan(client, partition.ref, from, row.committed_next, [](const client::LogRecord&) {}));
-  row.log_records = counts.first;
-  row.log_gaps = counts.second;
+  SLUICE_TRY(const auto counts, scan(client, partition.ref, from, row.committed_next, stop, [](const client::LogRecord&) {}));
+  row.log_records = counts.records;
+  row.log_gaps = counts.gaps;
+  row.log_trimmed += counts.trimmed;
   if (const auto found = buried.by_partition.find({topic.name, partition.index, topic.incarnation}); found != buried.by_partition.end()) {
     const auto& offsets = found->second;
     row.dead_letters_found =
@@ -93,7 +108,7 @@ Result<AuditRow> audit_partition(client::Client& client, const config::Connector
 
 }  // namespace
 
-Result<DeadLetterOffsets> find_dead_letters(client::Client& client, const std::string& connector) {
+Result<DeadLetterOffsets> find_dead_letters(client::Client& client, const std::string& connector, const std::stop_token& stop) {
   DeadLetterOffsets found;
   const auto topic = client.describe_topic(dead_letter_topic(connector));
   if (!topic && topic.error().is(client::Errc::kTopicNotFound)) return found;
@@ -101,32 +116,33 @@ Result<DeadLetterOffsets> find_dead_letters(client::Client& client, const std::s
   const client::PartitionInfo& partition = topic->partitions.front();
   if (partition.refused) return fail(*partition.refused);
   found.complete = partition.first_offset == Offset(0);
-  const auto scanned = scan(client, partition.ref, partition.first_offset, partition.next_offset, [&](const client::LogRecord& record) {
+  const auto keep = [&](const client::LogRecord& record) {
     const auto letter = decode_dead_letter(record.record);
     if (!letter || !letter->reason.from_sink) return;
     const Coordinates& at = letter->reason.source;
     found.by_partition[{at.topic, at.partition, at.incarnation}].insert(at.offset);
-  });
-  if (!scanned) return fail(scanned.error());
+  };
+  SLUICE_TRY(const auto scanned, scan(client, partition.ref, partition.first_offset, partition.next_offset, stop, keep));
+  found.complete = found.complete && scanned.trimmed == 0;
   return found;
 }
 
-Result<std::vector<AuditRow>> audit_sink(client::Client& client, const config::ConnectorConfig& config) {
+Result<std::vector<AuditRow>> audit_sink(client::Client& client, const config::ConnectorConfig& config, const std::stop_token& stop) {
   // Positions are read before the dead letters are: a letter is in the log before its offset is committed.
   std::vector<client::TopicInfo> topics;
   for (const config::StreamConfig& stream : config.streams) {
     SLUICE_TRY(auto topic, client.describe_topic(stream.name));
     topics.push_back(std::move(topic));
   }
-  SLUICE_TRY(auto buried, find_dead_letters(client, config.key));
+  SLUICE_TRY(auto buried, find_dead_letters(client, config.key, stop));
   std::vector<AuditRow> rows;
   for (const client::TopicInfo& topic : topics) {
     for (const client::PartitionInfo& partition : topic.partitions) {
-      SLUICE_TRY(auto row, audit_partition(client, config, topic, partition, buried));
+      SLUICE_TRY(auto row, audit_partition(client, config, topic, partition, buried, stop));
       if (!row.consistent && buried.complete && row.dead_letters_found < row.committed.dead_lettered) {
         // Committed meanwhile; the letter is there by now, or it is missing indeed.
-        SLUICE_TRY(buried, find_dead_letters(client, config.key));
-        SLUICE_TRY(row, audit_partition(client, config, topic, partition, buried));
+        SLUICE_TRY(buried, find_dead_letters(client, config.key, stop));
+        SLUICE_TRY(row, audit_partition(client, config, topic, partition, buried, stop));
       }
       rows.push_back(std::move(row));
     }
@@ -149,7 +165,7 @@ Result<std::optional<client::SourceState>> newest_source_state(client::Client& c
   return newest;
 }
 
-Result<std::vector<AuditRow>> audit_source(client::Client& client, const config::ConnectorConfig& config) {
+Result<std::vector<AuditRow>> audit_source(client::Client& client, const config::ConnectorConfig& config, const std::stop_token& stop) {
   SLUICE_TRY(const auto state, newest_source_state(client, config));
   std::vector<AuditRow> rows;
   for (const config::StreamConfig& stream : config.streams) {
@@ -165,9 +181,10 @@ Result<std::vector<AuditRow>> audit_source(client::Client& client, const config:
         row.committed_next = partition.next_offset;
         row.log_trimmed = partition.first_offset - Offset(0);
         SLUICE_TRY(const auto counts,
-                   scan(client, partition.ref, partition.first_offset, partition.next_offset, [](const client::LogRecord&) {}));
-        row.log_records = counts.first;
-        row.log_gaps = counts.second;
+                   scan(client, partition.ref, partition.first_offset, partition.next_offset, stop, [](const client::LogRecord&) {}));
+        row.log_records = counts.records;
+        row.log_gaps = counts.gaps;
+        row.log_trimmed += counts.trimmed;
       }
       rows.push_back(std::move(row));
     }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the commits of a connector say, held against what the log holds. Reads the log from the start of the accounting: slow, and correct
-// while the connector runs.
+// while the connector runs and retention goes on. Ends with base.cancelled soon after `stop` is requested.
 #pragma once
 
 #include <map>
 #include <optional>
 #include <set>
+#include <stop_token>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -17,9 +18,11 @@
 
 namespace sluice::pipeline {
 
-[[nodiscard]] Result<std::vector<AuditRow>> audit_sink(client::Client& client, const config::ConnectorConfig& config);
+[[nodiscard]] Result<std::vector<AuditRow>> audit_sink(client::Client& client, const config::ConnectorConfig& config,
+                                                       const std::stop_token& stop);
 // One row per output partition, and what the source's state says in the first.
-[[nodiscard]] Result<std::vector<AuditRow>> audit_source(client::Client& client, const config::ConnectorConfig& config);
+[[nodiscard]] Result<std::vector<AuditRow>> audit_source(client::Client& client, const config::ConnectorConfig& config,
+                                                         const std::stop_token& stop);
 
 // The offsets of one connector's sink that became dead letters, by partition. Twice the same after a crash counts once.
 struct DeadLetterOffsets {
@@ -27,7 +30,8 @@ struct DeadLetterOffsets {
   std::map<Key, std::set<Offset>> by_partition;
   bool complete = true;  // false: retention has removed some
 };
-[[nodiscard]] Result<DeadLetterOffsets> find_dead_letters(client::Client& client, const std::string& connector);
+[[nodiscard]] Result<DeadLetterOffsets> find_dead_letters(client::Client& client, const std::string& connector,
+                                                          const std::stop_token& stop = {});
 
 // The state with the highest sequence of all partitions of the source's outputs.
 [[nodiscard]] Result<std::optional<client::SourceState>> newest_source_state(client::Client& client, const config::ConnectorConfig& config);

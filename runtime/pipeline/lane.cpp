@@ -39,8 +39,12 @@ void LaneBatch::clear() {
   offered_before = false;
 }
 
-Lane::Lane(LaneOptions options, PartitionProgress progress, Offset resume_next)
-    : options_(std::move(options)), progress_(std::move(progress)), resume_next_(resume_next), durable_reported_(resume_next) {
+Lane::Lane(LaneOptions options, PartitionProgress progress, Offset resume_next, std::set<Offset> buried)
+    : options_(std::move(options)),
+      progress_(std::move(progress)),
+      resume_next_(resume_next),
+      buried_(std::move(buried)),
+      durable_reported_(resume_next) {
   SLUICE_ASSERT(resume_next >= progress_.committed_next(), "resume {} committed {}", resume_next, progress_.committed_next());
 }
 
@@ -68,7 +72,7 @@ Result<void> Lane::add(std::shared_ptr<const client::ReadResult> result, Instant
   for (const client::LogRecord& record : fresh.result->records) {
     progress_.extend(record.offset, hole);
     if (record.offset < resume_next_) {
-      progress_.extend(record.offset.next(), Fate::kDelivered);
+      progress_.extend(record.offset.next(), buried_.contains(record.offset) ? Fate::kDeadLettered : Fate::kDelivered);
       ++fresh.next;
       continue;
     }

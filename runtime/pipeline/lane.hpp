@@ -5,6 +5,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "core/base/random.hpp"
@@ -69,8 +70,9 @@ class Lane {
  public:
   static constexpr std::size_t kWaitingRecordsMax = 1000;  // ordering key and none: beyond it nothing fresh is offered
 
-  // `resume_next` ≥ committed_next: what the sink has below it is counted as delivered and not written.
-  Lane(LaneOptions options, PartitionProgress progress, Offset resume_next);
+  // `resume_next` ≥ committed_next: what the sink has below it is counted as delivered and not written, except for offsets of `buried`,
+  // which are dead letters.
+  Lane(LaneOptions options, PartitionProgress progress, Offset resume_next, std::set<Offset> buried = {});
 
   // --- reading
   [[nodiscard]] Offset read_next() const { return progress_.read_next(); }
@@ -139,6 +141,7 @@ class Lane {
   LaneOptions options_;
   PartitionProgress progress_;
   Offset resume_next_;
+  std::set<Offset> buried_;
   std::deque<Fresh> fresh_;
   std::uint64_t fresh_records_ = 0;
   std::uint64_t fresh_bytes_ = 0;

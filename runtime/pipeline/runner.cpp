@@ -115,18 +115,13 @@ void Runner::set_paused(bool paused) {
   if (worker_) worker_->set_paused(paused);
 }
 
-bool Runner::request_restart(Instant deadline) {
+std::optional<std::weak_ptr<Worker>> Runner::request_restart(Instant deadline) {
   const std::lock_guard lock(mutex_);
-  if (restart_) return false;
+  if (restart_) return std::nullopt;
   restart_ = true;
   if (worker_) worker_->stop(deadline);
   changed_.notify_all();
-  return true;
-}
-
-bool Runner::restarting() const {
-  const std::lock_guard lock(mutex_);
-  return restart_ && !finished_;
+  return worker_;
 }
 
 void Runner::request_stop(Instant deadline) {
@@ -148,8 +143,11 @@ void Runner::cancel() {
 }
 
 bool Runner::abandon() {
-  const auto worker = current();
-  if (!worker || !worker->abandon()) return false;
+  return abandon(current());
+}
+
+bool Runner::abandon(const std::shared_ptr<Worker>& session) {
+  if (!session || session != current() || !session->abandon()) return false;
   plugin::Outcome outcome;
   outcome.code = error_info(Errc::kAbandoned).name;
   outcome.text = "a call into the plugin did not return, not even after it was cancelled, and was given up";

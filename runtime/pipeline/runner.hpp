@@ -26,15 +26,16 @@ class Runner : public std::enable_shared_from_this<Runner> {
 
   [[nodiscard]] bool paused() const;
   void set_paused(bool paused);
-  // Ends the session by `deadline` and begins another. False if that is under way already.
-  [[nodiscard]] bool request_restart(Instant deadline);
-  // True until the session that request_restart() ended is gone.
-  [[nodiscard]] bool restarting() const;
+  // Ends the session by `deadline` and begins another. Answers the session that is to end, an expired pointer if there is none, or nothing
+  // if a restart is under way already.
+  [[nodiscard]] std::optional<std::weak_ptr<Worker>> request_restart(Instant deadline);
   void request_stop(Instant deadline);
   [[nodiscard]] bool wait_finished(Instant until);
   void cancel();
   // Gives up a plugin call that does not return. False if none is running: then the thread ends by itself.
   [[nodiscard]] bool abandon();
+  // The same for one session: false also if it is not the current one any more.
+  [[nodiscard]] bool abandon(const std::shared_ptr<Worker>& session);
   [[nodiscard]] bool abandoned() const;
   // After wait_finished() answered true; for one that was abandoned the thread is left behind.
   void join();

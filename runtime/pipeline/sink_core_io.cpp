@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a sink worker asks of the core, and its answers.
 #include <algorithm>
-#include <charconv>
 
 #include <fmt/format.h>
 
@@ -16,14 +15,6 @@ namespace {
 // again.
 constexpr std::uint32_t kReadRecordsMin = 4000;
 constexpr std::uint64_t kRecordOverheadBytes = 64;  // a record in the log, beside key, payload and headers
-
-std::optional<Offset> offset_in_context(const Error& error, std::string_view name) {
-  for (const auto& [key, value] : error.context()) {
-    std::uint64_t offset = 0;
-    if (key == name && std::from_chars(value.data(), value.data() + value.size(), offset).ec == std::errc{}) return Offset(offset);
-  }
-  return std::nullopt;
-}
 
 }  // namespace
 
@@ -64,10 +55,11 @@ void SinkWorker::on_read(SinkSlot& slot, Result<client::ReadResult> result) {
 
 void SinkWorker::on_read_failed(SinkSlot& slot, const Error& error) {
   if (error.is(client::Errc::kOutOfRange)) {
-    const auto earliest = offset_in_context(error, "earliest");
+    const auto earliest = earliest_of(error);
     const Offset from = slot.lane.read_next();
-    if (earliest && *earliest > from && config().out_of_range_to_earliest) {
-      const std::uint64_t gone = slot.lane.expire(*earliest);
+    // A redrive takes what is left of the dead letters: that some are gone is no reason to stop the connector.
+    if (earliest && *earliest > from && (slot.limit || config().out_of_range_to_earliest)) {
+      const std::uint64_t gone = slot.lane.expire(std::min(*earliest, slot.limit.value_or(*earliest)));
       log_.warn("{} records of partition {} of {} were removed by retention before they were read; going on at offset {}", gone,
                 slot.assignment.partition, client::to_string(slot.assignment.topic), *earliest);
       return;

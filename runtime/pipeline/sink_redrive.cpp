@@ -47,19 +47,28 @@ Result<std::uint64_t> SinkWorker::begin_redrive(std::optional<Offset> only) {
   const Offset limit = only ? only->next() : partition.next_offset;
   if (position.committed_next >= limit && positioned) return 0;
 
-  plugin::Assignment part{partition.ref, topic.name, partition.index, topic.incarnation, position.epoch, position.committed_next};
-  const auto resume_next = call([&] { return instance_->assign(std::span(&part, 1), call_options()); });
-  if (!resume_next) return fail(Errc::kBusy, resume_next.error().text);
-  if (const auto failure = judge_position(part, resume_next->front(), partition.next_offset))
-    return fail(Errc::kNotRedrivable, failure->text);
-
+  // One out of order begins and ends at itself, whatever the redrives' own position is.
   client::GroupPosition from = position;
   if (!positioned) from = {position.epoch, *only, *only, {}};
-  add_slot(part, from, std::max(resume_next->front(), from.committed_next), partition.next_offset);
+  plugin::Assignment part{partition.ref, topic.name, partition.index, topic.incarnation, position.epoch, from.committed_next};
+  const auto resume_next = call([&] { return instance_->assign(std::span(&part, 1), call_options()); });
+  if (!resume_next) return fail(Errc::kBusy, resume_next.error().text);
+  if (const auto failure = judge_position(part, resume_next->front(), from, partition.next_offset)) {
+    revoke_dead_letters(part.ref);
+    return fail(Errc::kNotRedrivable, failure->text);
+  }
+  add_slot(part, from, positioned ? std::max(resume_next->front(), from.committed_next) : *only, partition.next_offset);
   slots_.back()->limit = limit;
   slots_.back()->positioned = positioned;
-  log_.info("redriving dead letters from offset {} to {}", from.committed_next, limit - 1);
-  return limit - from.committed_next;
+  // What retention has removed meanwhile is not there to be given.
+  const Offset first = std::clamp(partition.first_offset, from.committed_next, limit);
+  log_.info("redriving dead letters from offset {} to {}", first, limit - 1);
+  return limit - first;
+}
+
+void SinkWorker::revoke_dead_letters(client::PartitionRef ref) {
+  const auto revoked = call([&] { return instance_->revoke(std::span(&ref, 1), call_options()); });
+  if (!revoked) log_.warn("revoke of the dead letter partition failed: {}", revoked.error().text);
 }
 
 client::ReadResult SinkWorker::unwrap_dead_letters(SinkSlot& slot, client::ReadResult result) {
@@ -91,9 +100,7 @@ void SinkWorker::end_redrive_if_done() {
   const PartitionProgress& progress = slot.lane.progress();
   const bool done = slot.positioned ? progress.drained() : progress.count(Fate::kPending) + progress.count(Fate::kAccepted) == 0;
   if (!done) return;
-  const client::PartitionRef ref = slot.assignment.ref;
-  const auto revoked = call([&] { return instance_->revoke(std::span(&ref, 1), call_options()); });
-  if (!revoked) log_.warn("revoke of the dead letter partition failed: {}", revoked.error().text);
+  revoke_dead_letters(slot.assignment.ref);
   log_.info("redrive done");
   context_.board->update([&](ConnectorStatus& status, StateTracker&, Instant) { status.partitions.pop_back(); });
   slots_.pop_back();

@@ -8,6 +8,7 @@
 
 #include "runtime/pipeline/dead_letter.hpp"
 #include "runtime/pipeline/lane.hpp"
+#include "runtime/pipeline/status.hpp"
 #include "runtime/plugin/sink_instance.hpp"
 
 namespace sluice::pipeline {
@@ -28,6 +29,8 @@ struct SinkSlot {
   RetrySchedule commit_retry;
   RetrySchedule bury_retry;
   std::deque<std::pair<Offset, TimestampUs>> arrivals;  // first offset and timestamp of each read that is not all committed
+
+  std::optional<Problem> problem;  // of the record that failed last
 
   // A redrive of dead letters: ends at `limit`, and its records have their original coordinates here.
   std::optional<Offset> limit;

@@ -4,48 +4,20 @@
 
 #include <fmt/format.h>
 
-#include "runtime/pipeline/audit.hpp"
 #include "runtime/pipeline/failure.hpp"
 #include "runtime/pipeline/sink_worker.hpp"
 #include "runtime/plugin/loaded_plugin.hpp"
 
 namespace sluice::pipeline {
 
-namespace {
-
-plugin::Outcome refusal(plugin::OutcomeClass outcome_class, std::string code, std::string text, std::string hint) {
-  plugin::Outcome outcome;
-  outcome.outcome_class = outcome_class;
-  outcome.scope = plugin::Scope::kConnector;
-  outcome.code = std::move(code);
-  outcome.text = std::move(text);
-  outcome.hint = std::move(hint);
-  return outcome;
-}
-
-}  // namespace
-
 SinkWorker::SinkWorker(WorkerContext context)
     : Worker(std::move(context)),
       sink_batch_(context_.cluster_id),
       window_(config().failure.dead_letter_ratio_max),
-      rate_(config().records_per_second_max, now()) {}
+      rate_(config().records_per_second_max, now()),
+      flush_retry_(context_.retries.connector) {}
 
 SinkWorker::~SinkWorker() = default;
-
-void SinkWorker::cancel() {
-  std::shared_ptr<plugin::SinkInstance> instance;
-  {
-    const std::lock_guard lock(instance_mutex_);
-    instance = instance_;
-  }
-  if (instance) instance->cancel();
-}
-
-void SinkWorker::silence() {
-  const std::lock_guard lock(instance_mutex_);
-  if (instance_) instance_->abandon();
-}
 
 Ending SinkWorker::work(const std::shared_ptr<plugin::LoadedPlugin>& plugin) {
   auto ending = [&]() -> std::optional<Ending> {
@@ -55,8 +27,9 @@ Ending SinkWorker::work(const std::shared_ptr<plugin::LoadedPlugin>& plugin) {
     context_.board->update([&](ConnectorStatus& status, StateTracker&, Instant) { status.plugin_version = descriptor_.version; });
     if (auto refused = check_promises()) return refused;
     if (auto stopped = prepare_topics()) return stopped;
-    if (auto stopped = open_instance(plugin)) return stopped;
+    // Before the back end is asked for: retention waits for consumers that it knows.
     if (auto stopped = begin_assignments()) return stopped;
+    if (auto stopped = open_instance(plugin)) return stopped;
     return assign();
   }();
   if (!ending) ending = serve();
@@ -66,13 +39,13 @@ Ending SinkWorker::work(const std::shared_ptr<plugin::LoadedPlugin>& plugin) {
 
 std::optional<Ending> SinkWorker::check_promises() {
   if (config().ordering != config::Ordering::kNone && !descriptor_.ordered) {
-    return failed(refusal(plugin::OutcomeClass::kInvalidConfig, "pipeline.unordered_sink",
+    return failed(refused(plugin::OutcomeClass::kInvalidConfig, "pipeline.unordered_sink",
                           fmt::format("the sink {} does not keep the order of a partition, which `ordering` asks for", descriptor_.id),
                           "Set ordering = \"none\", or use another sink."));
   }
   if (config().ordering != config::Ordering::kPartition && descriptor_.own_positions) {
     return failed(
-        refusal(plugin::OutcomeClass::kInvalidConfig, "pipeline.positions_need_order",
+        refused(plugin::OutcomeClass::kInvalidConfig, "pipeline.positions_need_order",
                 fmt::format("the sink {} keeps a position of its own per partition, so no record may pass another", descriptor_.id),
                 "Set ordering = \"partition\"."));
   }
@@ -85,7 +58,7 @@ std::optional<Ending> SinkWorker::prepare_topics() {
     for (const config::StreamConfig& stream : config().streams) {
       auto topic = ensure_topic(stream.name, stream.topic);
       if (!topic) return to_outcome(topic.error());
-      topics_.push_back(*std::move(topic));
+      topics_.push_back(topic->name);
     }
     auto dead_letters = ensure_topic(dead_letter_topic(config().key), {});
     if (!dead_letters) return to_outcome(dead_letters.error());
@@ -97,14 +70,8 @@ std::optional<Ending> SinkWorker::prepare_topics() {
 std::optional<Ending> SinkWorker::open_instance(const std::shared_ptr<plugin::LoadedPlugin>& plugin) {
   auto created = plugin::SinkInstance::create(plugin, descriptor_.id, instance_options());
   if (!created) return failed(std::move(created).error());
-  {
-    const std::lock_guard lock(instance_mutex_);
-    instance_ = *std::move(created);
-  }
-  context_.board->set_metrics([instance = std::weak_ptr(instance_)] {
-    const auto live = instance.lock();
-    return live ? live->metrics() : std::vector<std::pair<std::string, double>>{};
-  });
+  instance_ = *std::move(created);
+  watch(instance_);
   return persist([&](std::uint32_t attempt) -> std::optional<plugin::Outcome> {
     const auto opened = call([&] { return instance_->open(config().plugin_config_json, call_options(attempt)); });
     return opened ? std::nullopt : std::optional(opened.error());
@@ -118,16 +85,18 @@ std::optional<Ending> SinkWorker::begin_assignments() {
       status.partitions.clear();
       tracker.set_blocked(false);
     });
-    for (const client::TopicInfo& topic : topics_) {
-      for (const client::PartitionInfo& partition : topic.partitions) {
-        if (auto failure = begin_assignment(topic, partition)) return failure;
+    for (const client::TopicName& name : topics_) {
+      const auto topic = context_.client->describe_topic(name);
+      if (!topic) return to_outcome(topic.error());
+      for (const client::PartitionInfo& partition : topic->partitions) {
+        if (auto failure = begin_assignment(*topic, partition)) return failure;
       }
     }
     return std::nullopt;
   });
   if (begun) return begun;
   if (begun_.empty()) {
-    return failed(refusal(plugin::OutcomeClass::kTransient, "pipeline.all_partitions_refused",
+    return failed(refused(plugin::OutcomeClass::kTransient, "pipeline.all_partitions_refused",
                           "every partition of the sink's topics is refused", "`sluice topic describe` names the reasons."));
   }
   read_bytes_max_ =
@@ -172,55 +141,6 @@ std::optional<plugin::Outcome> SinkWorker::begin_assignment(const client::TopicI
   return std::nullopt;
 }
 
-// Whether the sink was given nothing of [resume_next, committed_next): offsets are committed there too that hold no record, expired, or
-// became dead letters, and a sink that was not written since does not know of them.
-Result<bool> SinkWorker::never_had_any(const plugin::Assignment& part, Offset resume_next) const {
-  std::optional<DeadLetterOffsets> buried;
-  for (Offset at = resume_next; at < part.committed_next;) {
-    const auto read = context_.client->read(part.ref, {.from = at});
-    if (!read && read.error().is(client::Errc::kOutOfRange)) {
-      SLUICE_TRY(const auto topic, context_.client->describe_topic(part.topic));
-      const Offset first = topic.partitions.at(part.partition.value()).first_offset;
-      if (first <= at) return fail(read.error());
-      at = first;
-      continue;
-    }
-    if (!read) return fail(read.error());
-    for (const client::LogRecord& record : read->records) {
-      if (record.offset >= part.committed_next) break;
-      if (!buried) {
-        SLUICE_TRY(buried, find_dead_letters(*context_.client, config().key));
-      }
-      const auto offsets = buried->by_partition.find({part.topic, part.partition, part.incarnation});
-      if (offsets == buried->by_partition.end() || !offsets->second.contains(record.offset)) return false;
-    }
-    if (read->next <= at)
-      return fail(sluice::Errc::kInternal, fmt::format("a read at offset {}, below a committed one, found nothing", at));
-    at = read->next;
-  }
-  return true;
-}
-
-std::optional<plugin::Outcome> SinkWorker::judge_position(const plugin::Assignment& part, Offset resume_next, Offset log_end) const {
-  if (resume_next < part.committed_next) {
-    const auto harmless = never_had_any(part, resume_next);
-    if (!harmless) return to_outcome(harmless.error());
-    if (*harmless) return std::nullopt;
-    return refusal(
-        plugin::OutcomeClass::kFatal, "pipeline.position_went_back",
-        fmt::format("the sink has partition {} of {} up to offset {}, but up to {} was committed: records that it had are gone there",
-                    part.partition, client::to_string(part.topic), resume_next, part.committed_next),
-        "Put the sink's data back, or choose where to go on with `sluice connector seek`.");
-  }
-  if (resume_next > log_end) {
-    return refusal(plugin::OutcomeClass::kFatal, "pipeline.position_beyond_log",
-                   fmt::format("the sink says it has partition {} of {} up to offset {}, but the log ends at {}", part.partition,
-                               client::to_string(part.topic), resume_next, log_end),
-                   "The sink's data belongs to another log, or the log lost records. Point the sink at a fresh place.");
-  }
-  return std::nullopt;
-}
-
 std::optional<Ending> SinkWorker::assign() {
   std::vector<plugin::Assignment> parts;
   for (const Begun& begun : begun_) parts.push_back(begun.part);
@@ -233,15 +153,20 @@ std::optional<Ending> SinkWorker::assign() {
   });
   if (ended) return ended;
   // Apart from the above: what is assigned must not be assigned again because the log could not be read.
+  std::vector<std::set<Offset>> buried;
   ended = persist([&](std::uint32_t) -> std::optional<plugin::Outcome> {
+    buried.clear();
     for (std::size_t i = 0; i < parts.size(); ++i) {
-      if (auto failure = judge_position(parts[i], resume_next[i], begun_[i].log_end)) return failure;
+      if (auto failure = judge_position(parts[i], resume_next[i], begun_[i].position, begun_[i].log_end)) return failure;
+      auto found = buried_before(parts[i], resume_next[i]);
+      if (!found) return to_outcome(found.error());
+      buried.push_back(*std::move(found));
     }
     return std::nullopt;
   });
   if (ended) return ended;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    add_slot(parts[i], begun_[i].position, std::max(resume_next[i], parts[i].committed_next), begun_[i].log_end);
+    add_slot(parts[i], begun_[i].position, std::max(resume_next[i], parts[i].committed_next), begun_[i].log_end, std::move(buried[i]));
   }
   return std::nullopt;
 }
@@ -257,9 +182,11 @@ LaneOptions SinkWorker::lane_options() const {
   return options;
 }
 
-void SinkWorker::add_slot(const plugin::Assignment& part, const client::GroupPosition& position, Offset resume_next, Offset log_end) {
+void SinkWorker::add_slot(const plugin::Assignment& part, const client::GroupPosition& position, Offset resume_next, Offset log_end,
+                          std::set<Offset> buried) {
   PartitionProgress progress(position.start_offset, position.committed_next, position.accounting);
-  auto slot = std::make_unique<SinkSlot>(part, Lane(lane_options(), std::move(progress), resume_next), context_.retries.connector);
+  Lane lane(lane_options(), std::move(progress), resume_next, std::move(buried));
+  auto slot = std::make_unique<SinkSlot>(part, std::move(lane), context_.retries.connector);
   slot->high_watermark = log_end;
   context_.board->update([&](ConnectorStatus& status, StateTracker&, Instant) {
     slot->shown_at = status.partitions.size();

@@ -25,20 +25,28 @@ void SinkWorker::show_slot(const SinkSlot& slot, PartitionStatus& shown) const {
   }
   shown.lag_records = shown.high_watermark - shown.committed_next;
   shown.oldest_at = slot.arrivals.empty() ? std::nullopt : std::optional(slot.arrivals.front().second);
-  const auto holdup = slot.lane.holdup();
-  shown.attempts = holdup ? holdup->attempts : retry_.attempts();
+  shown.attempts = 0;
   shown.next_retry_at.reset();
-  if (holdup) shown.next_retry_at = wall_at(*context_.clock, holdup->due_at);
-  if (!holdup && retry_.attempts() > 0) shown.next_retry_at = wall_at(*context_.clock, retry_.due_at());
-  if (!holdup && retry_.attempts() == 0) shown.problem.reset();
+  shown.problem.reset();
+  if (const auto record = slot.lane.holdup()) {
+    shown.attempts = record->attempts;
+    shown.next_retry_at = wall_at(*context_.clock, record->due_at);
+    shown.problem = slot.problem;
+  } else if (const RetrySchedule* all = holdup()) {
+    shown.attempts = all->attempts();
+    shown.next_retry_at = wall_at(*context_.clock, all->due_at());
+    shown.problem = connector_problem_;
+  }
 }
 
 void SinkWorker::show(Instant now) {
   std::optional<Instant> retry_at;
   const auto consider = [&](Instant at) { retry_at = retry_at ? std::min(*retry_at, at) : at; };
-  if (retry_.attempts() > 0) consider(retry_.due_at());
+  for (const RetrySchedule* retry : {&retry_, &flush_retry_}) {
+    if (retry->attempts() > 0) consider(retry->due_at());
+  }
   for (const auto& slot : slots_) {
-    if (const auto holdup = slot->lane.holdup()) consider(holdup->due_at);
+    if (const auto record = slot->lane.holdup()) consider(record->due_at);
     for (const RetrySchedule* retry : {&slot->read_retry, &slot->commit_retry, &slot->bury_retry}) {
       if (retry->attempts() > 0) consider(retry->due_at());
     }
@@ -50,7 +58,6 @@ void SinkWorker::show(Instant now) {
     for (const auto& slot : slots_) {
       PartitionStatus& shown = status.partitions[slot->shown_at];
       show_slot(*slot, shown);
-      if ((slot->lane.holdup() || retry_.attempts() > 0) && !shown.problem) shown.problem = status.last_error;
       lagging = lagging || shown.lag_records > 0;
       status.queue_records += slot->lane.queued_records();
       status.queue_bytes += slot->lane.queued_bytes();

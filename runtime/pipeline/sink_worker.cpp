@@ -21,8 +21,9 @@ Ending SinkWorker::serve() {
     const Instant start = now();
     advance(start);
     bool busy = false;
-    if (!ending_ && !retry_.waiting(start)) {
-      busy = write_next(start);
+    if (!ending_ && !retry_.waiting(start) && !flush_retry_.waiting(start)) {
+      // What could not be flushed is flushed before anything is added to it.
+      busy = flush_retry_.attempts() == 0 && write_next(start);
       if (!ending_ && !busy && flush_due(now())) {
         flush(now());
         busy = true;
@@ -79,34 +80,40 @@ void SinkWorker::after_write(SinkSlot& slot, const plugin::WriteReport& report, 
   }
   if (!unflushed_since_ && slot.lane.unflushed()) unflushed_since_ = now;
   if (!verdict.connector_failure) retry_.succeeded();
-  context_.board->update([&](ConnectorStatus& status, StateTracker& tracker, Instant) {
+  if (verdict.record_failure) slot.problem = to_problem(*verdict.record_failure, context_.clock->wall());
+  // Taken is no success yet: that is told when it is committed.
+  context_.board->update([&](ConnectorStatus& status, StateTracker&, Instant) {
     status.retries += verdict.retries;
     status.possible_duplicates += verdict.ambiguous;
-    if (verdict.record_failure) status.last_error = to_problem(*verdict.record_failure, context_.clock->wall());
-    if (verdict.taken == 0) return;
-    status.bytes_out += batch_.bytes * verdict.taken / batch_.items.size();
-    status.last_success_at = context_.clock->wall();
-    tracker.progressed(now);
+    if (verdict.record_failure) status.last_error = slot.problem;
+    if (verdict.taken > 0) status.bytes_out += batch_.bytes * verdict.taken / batch_.items.size();
   });
-  if (verdict.connector_failure) connector_failed(*verdict.connector_failure, now);
+  if (verdict.connector_failure) connector_failed(retry_, *verdict.connector_failure, now);
   if (verdict.stop) {
     // Broken plugins and bad configuration stay as they are, and so does a sink whose records all fail: somebody has to look.
     fail_session(*verdict.stop, /*restartable=*/false);
   }
 }
 
-void SinkWorker::connector_failed(const plugin::Outcome& outcome, Instant now) {
+void SinkWorker::connector_failed(RetrySchedule& retry, const plugin::Outcome& outcome, Instant now) {
   if (stopping()) return;
-  retry_.failed(now, random_.next(), outcome.retry_after);
-  log_.warn("attempt {} failed, everything waits: {}", retry_.attempts(), outcome.text);
+  retry.failed(now, random_.next(), outcome.retry_after);
+  log_.warn("attempt {} failed, everything waits: {}", retry.attempts(), outcome.text);
+  connector_problem_ = to_problem(outcome, context_.clock->wall());
   context_.board->update([&](ConnectorStatus& status, StateTracker&, Instant) {
     ++status.retries;
-    status.last_error = to_problem(outcome, context_.clock->wall());
+    status.last_error = connector_problem_;
   });
+}
+
+const RetrySchedule* SinkWorker::holdup() const {
+  if (flush_retry_.attempts() > 0) return &flush_retry_;
+  return retry_.attempts() > 0 ? &retry_ : nullptr;
 }
 
 bool SinkWorker::flush_due(Instant now) const {
   if (!unflushed_since_) return false;
+  if (flush_retry_.attempts() > 0) return !flush_retry_.waiting(now);
   if (now >= *unflushed_since_ + kFlushIntervalMax) return true;
   bool idle = true;
   for (const auto& slot : slots_) {
@@ -117,7 +124,7 @@ bool SinkWorker::flush_due(Instant now) const {
 }
 
 void SinkWorker::flush(Instant now) {
-  const plugin::FlushReport report = call([&] { return instance_->flush(call_options(retry_.attempts() + 1)); });
+  const plugin::FlushReport report = call([&] { return instance_->flush(call_options(flush_retry_.attempts() + 1)); });
   for (const auto& slot : slots_) {
     if (!report.failure) slot->lane.flushed();
     for (const plugin::DurableAdvance& advance : report.durable) {
@@ -127,10 +134,10 @@ void SinkWorker::flush(Instant now) {
   if (report.failure) {
     unflushed_since_ = now;
     if (stops_connector(*report.failure)) return fail_session(*report.failure, /*restartable=*/false);
-    return connector_failed(*report.failure, now);
+    return connector_failed(flush_retry_, *report.failure, now);
   }
   unflushed_since_.reset();
-  retry_.succeeded();
+  flush_retry_.succeeded();
   context_.board->succeeded();
   for (const auto& slot : slots_) commit(*slot, now);
 }
@@ -138,17 +145,19 @@ void SinkWorker::flush(Instant now) {
 Instant SinkWorker::wake_at(Instant now) const {
   Instant at = now + kReadWaitMax;
   const auto consider = [&](Instant candidate) { at = std::min(at, candidate); };
+  const bool held = retry_.waiting(now) || flush_retry_.waiting(now);
   if (retry_.waiting(now)) consider(retry_.due_at());
-  if (unflushed_since_) consider(std::max(*unflushed_since_ + kFlushIntervalMax, retry_.waiting(now) ? retry_.due_at() : now));
+  if (flush_retry_.waiting(now)) consider(flush_retry_.due_at());
+  if (unflushed_since_ && !held) consider(*unflushed_since_ + kFlushIntervalMax);
   bool ready = false;
   for (const auto& slot : slots_) {
-    if (const auto next = slot->lane.next_at(now); next && !retry_.waiting(now)) consider(*next);
+    if (const auto next = slot->lane.next_at(now); next && !held) consider(*next);
     for (const RetrySchedule* retry : {&slot->read_retry, &slot->commit_retry, &slot->bury_retry}) {
       if (retry->waiting(now)) consider(retry->due_at());
     }
     ready = ready || slot->lane.queued_records() > 0;
   }
-  if (ready && !retry_.waiting(now) && rate_.next_at() > now) consider(rate_.next_at());
+  if (ready && !held && rate_.next_at() > now) consider(rate_.next_at());
   // Whatever was due already has been tried just now: a floor keeps a lane that waits for something else from spinning.
   return std::max(at, now + std::chrono::milliseconds(1));
 }
@@ -207,16 +216,7 @@ void SinkWorker::wind_down() {
   }
   const auto closed = call([&] { return instance_->close(call_options()); });
   if (!closed) log_.warn("close failed: {}", closed.error().text);
-  context_.board->set_metrics({});
-  std::shared_ptr<plugin::SinkInstance> last;
-  {
-    const std::lock_guard lock(instance_mutex_);
-    last = std::move(instance_);
-  }
-  call([&] {
-    last.reset();
-    return true;
-  });
+  destroy(std::move(instance_));
 }
 
 void SinkWorker::fail_session(plugin::Outcome outcome, bool restartable) {

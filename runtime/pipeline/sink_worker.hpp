@@ -4,6 +4,7 @@
 #include <future>
 #include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "runtime/pipeline/outcome_window.hpp"
@@ -28,14 +29,12 @@ class SinkWorker final : public Worker {
   explicit SinkWorker(WorkerContext context);
   ~SinkWorker() override;
 
-  void cancel() override;
   // Feeds this connector its dead letters again: one, or all from where the last redrive ended. The answer is how many were taken on; a
   // broken promise means that the session ended first. [any thread]
   [[nodiscard]] std::future<Result<std::uint64_t>> redrive(std::optional<Offset> only);
 
  private:
   Ending work(const std::shared_ptr<plugin::LoadedPlugin>& plugin) override;
-  void silence() override;
 
   // sink_start.cpp
   [[nodiscard]] std::optional<Ending> check_promises();
@@ -44,10 +43,17 @@ class SinkWorker final : public Worker {
   [[nodiscard]] std::optional<Ending> begin_assignments();
   [[nodiscard]] std::optional<plugin::Outcome> begin_assignment(const client::TopicInfo& topic, const client::PartitionInfo& partition);
   [[nodiscard]] std::optional<Ending> assign();
-  [[nodiscard]] Result<bool> never_had_any(const plugin::Assignment& part, Offset resume_next) const;
-  [[nodiscard]] std::optional<plugin::Outcome> judge_position(const plugin::Assignment& part, Offset resume_next, Offset log_end) const;
-  void add_slot(const plugin::Assignment& part, const client::GroupPosition& position, Offset resume_next, Offset log_end);
+  // `buried`: offsets below resume_next that are dead letters already.
+  void add_slot(const plugin::Assignment& part, const client::GroupPosition& position, Offset resume_next, Offset log_end,
+                std::set<Offset> buried = {});
   [[nodiscard]] LaneOptions lane_options() const;
+
+  // sink_position.cpp
+  [[nodiscard]] Result<bool> never_had_any(const plugin::Assignment& part, Offset resume_next, const client::GroupPosition& position) const;
+  [[nodiscard]] std::optional<plugin::Outcome> judge_position(const plugin::Assignment& part, Offset resume_next,
+                                                              const client::GroupPosition& position, Offset log_end) const;
+  // Dead letters of [committed_next, resume_next): a crash may have come between a letter and the commit of its offset.
+  [[nodiscard]] Result<std::set<Offset>> buried_before(const plugin::Assignment& part, Offset resume_next) const;
 
   // sink_worker.cpp
   [[nodiscard]] Ending serve();
@@ -63,7 +69,9 @@ class SinkWorker final : public Worker {
   void show(Instant now);
   void show_slot(const SinkSlot& slot, PartitionStatus& shown) const;
   void fail_session(plugin::Outcome outcome, bool restartable);
-  void connector_failed(const plugin::Outcome& outcome, Instant now);
+  void connector_failed(RetrySchedule& retry, const plugin::Outcome& outcome, Instant now);
+  // What holds the connector as a whole back, or null.
+  [[nodiscard]] const RetrySchedule* holdup() const;
 
   // sink_core_io.cpp: what is asked of the core, and its answers.
   void read_ahead(SinkSlot& slot, Instant now);
@@ -79,13 +87,13 @@ class SinkWorker final : public Worker {
   [[nodiscard]] Result<std::uint64_t> begin_redrive(std::optional<Offset> only);
   [[nodiscard]] Result<void> check_redrivable(client::PartitionRef partition, Offset offset);
   [[nodiscard]] client::ReadResult unwrap_dead_letters(SinkSlot& slot, client::ReadResult result);
+  void revoke_dead_letters(client::PartitionRef ref);
   void end_redrive_if_done();
 
-  std::shared_ptr<plugin::SinkInstance> instance_;  // guarded by instance_mutex_ for other threads; the worker alone writes it
-  std::mutex instance_mutex_;
+  std::shared_ptr<plugin::SinkInstance> instance_;
   plugin::ConnectorDescriptor descriptor_;
   client::TopicInfo dead_letters_;
-  std::vector<client::TopicInfo> topics_;
+  std::vector<client::TopicName> topics_;
   struct Begun {
     plugin::Assignment part;
     client::GroupPosition position;
@@ -100,6 +108,8 @@ class SinkWorker final : public Worker {
   RateLimit rate_;
   std::uint64_t read_bytes_max_ = 0;
   std::optional<Instant> unflushed_since_;
+  RetrySchedule flush_retry_;                 // apart from retry_: a write that was taken does not mend a disk that is full
+  std::optional<Problem> connector_problem_;  // why retry_ or flush_retry_ waits
   std::optional<Ending> ending_;
   bool winding_down_ = false;
 };

@@ -13,20 +13,6 @@ namespace sluice::pipeline {
 SourceWorker::SourceWorker(WorkerContext context) : Worker(std::move(context)), rate_(config().records_per_second_max, now()) {}
 SourceWorker::~SourceWorker() = default;
 
-void SourceWorker::cancel() {
-  std::shared_ptr<plugin::SourceInstance> instance;
-  {
-    const std::lock_guard lock(instance_mutex_);
-    instance = instance_;
-  }
-  if (instance) instance->cancel();
-}
-
-void SourceWorker::silence() {
-  const std::lock_guard lock(instance_mutex_);
-  if (instance_) instance_->abandon();
-}
-
 Ending SourceWorker::work(const std::shared_ptr<plugin::LoadedPlugin>& plugin) {
   auto ending = [&]() -> std::optional<Ending> {
     const auto index = plugin->find(/*is_sink=*/false, config().connector);
@@ -82,27 +68,17 @@ std::optional<plugin::Outcome> SourceWorker::begin_outputs() {
 std::optional<Ending> SourceWorker::create_instance(const std::shared_ptr<plugin::LoadedPlugin>& plugin) {
   auto created = plugin::SourceInstance::create(plugin, descriptor_.id, instance_options());
   if (!created) return failed(std::move(created).error());
-  {
-    const std::lock_guard lock(instance_mutex_);
-    instance_ = *std::move(created);
-  }
-  context_.board->set_metrics([instance = std::weak_ptr(instance_)] {
-    const auto live = instance.lock();
-    return live ? live->metrics() : std::vector<std::pair<std::string, double>>{};
-  });
+  instance_ = *std::move(created);
+  watch(instance_);
   return std::nullopt;
 }
 
 std::optional<plugin::Outcome> SourceWorker::restore() {
   if (state_.state_version > descriptor_.state_version) {
-    plugin::Outcome outcome;
-    outcome.outcome_class = plugin::OutcomeClass::kFatal;
-    outcome.scope = plugin::Scope::kConnector;
-    outcome.code = "pipeline.newer_state";
-    outcome.text = fmt::format("the state in the log has version {}, written by version {} of the plugin; version {} reads up to {}",
-                               state_.state_version, state_.writer_version, descriptor_.version, descriptor_.state_version);
-    outcome.hint = "Install the plugin's newer version again.";
-    return outcome;
+    return refused(plugin::OutcomeClass::kFatal, "pipeline.newer_state",
+                   fmt::format("the state in the log has version {}, written by version {} of the plugin; version {} reads up to {}",
+                               state_.state_version, state_.writer_version, descriptor_.version, descriptor_.state_version),
+                   "Install the plugin's newer version again.");
   }
   // Version 0: the source has never set a state, only the counts are there.
   if (state_.state_version == 0 || state_.state_version == descriptor_.state_version) return std::nullopt;

@@ -138,16 +138,7 @@ void SourceWorker::wind_down() {
   context_.board->enter(StateTracker::Phase::kStopping);
   const auto closed = call([&] { return instance_->close(call_options()); });
   if (!closed) log_.warn("close failed: {}", closed.error().text);
-  context_.board->set_metrics({});
-  std::shared_ptr<plugin::SourceInstance> last;
-  {
-    const std::lock_guard lock(instance_mutex_);
-    last = std::move(instance_);
-  }
-  call([&] {
-    last.reset();
-    return true;
-  });
+  destroy(std::move(instance_));
 }
 
 void SourceWorker::fail_session(plugin::Outcome outcome, bool restartable) {

@@ -22,11 +22,8 @@ class SourceWorker final : public Worker {
   explicit SourceWorker(WorkerContext context);
   ~SourceWorker() override;
 
-  void cancel() override;
-
  private:
   Ending work(const std::shared_ptr<plugin::LoadedPlugin>& plugin) override;
-  void silence() override;
 
   // source_start.cpp
   [[nodiscard]] std::optional<Ending> prepare_outputs();
@@ -55,7 +52,6 @@ class SourceWorker final : public Worker {
   [[nodiscard]] Result<void> await_appends();
 
   std::shared_ptr<plugin::SourceInstance> instance_;
-  std::mutex instance_mutex_;
   plugin::ConnectorDescriptor descriptor_;
   std::optional<client::TopicInfo> dead_letters_;
   std::unique_ptr<SourceBatch> batch_;

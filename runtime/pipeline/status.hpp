@@ -61,7 +61,7 @@ struct SourceStatus {
 
 struct ConnectorStatus {
   std::string key;
-  config::ConnectorType type = config::ConnectorType::kSource;
+  std::optional<config::ConnectorType> type;  // absent: a definition that was rejected
   std::string plugin;
   std::string plugin_version;
   bool enabled = true;

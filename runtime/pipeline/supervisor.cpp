@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <filesystem>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -29,9 +30,10 @@ struct Supervisor::Impl {
     ConnectorStatus status;
     config::ConnectorConfig config;
   };
-  // A restart whose old session must end in time.
+  // A restart whose old session must end in time. The next one of the same runner is not meant.
   struct Watched {
     std::shared_ptr<Runner> runner;
+    std::weak_ptr<Worker> session;
     Instant cancel_at;
     Instant abandon_at;
     bool cancelled = false;
@@ -53,6 +55,7 @@ struct Supervisor::Impl {
   std::map<std::string, Idle> idle;
   std::vector<Watched> watched;
   std::condition_variable watch_changed;
+  std::mutex audit_mutex;  // held by the audit that runs
   bool stopping = false;
   bool stopped = false;
   std::thread watcher;
@@ -70,13 +73,17 @@ Supervisor::~Supervisor() {
   SLUICE_ASSERT(impl_->stopped || impl_->runners.empty(), "stop() was not called");
 }
 
-void Supervisor::start(std::vector<config::ConnectorConfig> connectors, std::vector<RejectedConnector> rejected) {
+void Supervisor::start(std::vector<config::ConnectorConfig> connectors, std::vector<config::RejectedConnector> rejected) {
   Impl& impl = *impl_;
   const auto paused = impl.options.client->paused_connectors();
   // Who was paused must not run because the catalog did not answer.
   if (!paused) impl.log.error("the paused connectors cannot be told, so all start paused: {}", paused.error().to_string());
   const std::lock_guard lock(impl.mutex);
-  for (RejectedConnector& reject : rejected) {
+  for (config::RejectedConnector& reject : rejected) {
+    // The key may be a guess from the file's name, and somebody's own: both are to be seen, each under a name of its own.
+    if (std::ranges::any_of(connectors, [&](const config::ConnectorConfig& config) { return config.key == reject.key; }) ||
+        impl.idle.contains(reject.key))
+      reject.key = std::filesystem::path(reject.file).filename().string();
     ConnectorStatus status;
     status.key = reject.key;
     status.state = State::kError;
@@ -175,21 +182,23 @@ Result<void> Supervisor::restart(const std::string& key) {
   if (impl_->stopping) return fail(Errc::kBusy, "the daemon stops");
   const Instant now = impl_->now();
   const Instant deadline = now + impl_->options.shutdown_deadline;
-  if (!runner->request_restart(deadline)) return fail(Errc::kBusy, fmt::format("a restart of {} is under way", key));
-  impl_->watched.push_back({runner, now + impl_->options.shutdown_deadline * 8 / 10, deadline});
+  const auto session = runner->request_restart(deadline);
+  if (!session) return fail(Errc::kBusy, fmt::format("a restart of {} is under way", key));
+  impl_->watched.push_back({runner, *session, now + impl_->options.shutdown_deadline * 8 / 10, deadline});
   impl_->watch_changed.notify_all();
   return {};
 }
 
 // False: nothing is left to watch about it.
 bool Supervisor::Impl::step(Watched& it) {
-  if (!it.runner->restarting()) return false;
+  const std::shared_ptr<Worker> session = it.session.lock();
+  if (!session) return false;
   if (!it.cancelled && now() >= it.cancel_at) {
     it.cancelled = true;
-    it.runner->cancel();
+    session->cancel();
   }
   if (now() < it.abandon_at) return true;
-  const bool given_up = it.runner->abandon();
+  const bool given_up = it.runner->abandon(session);
   if (given_up) log.error("{} was abandoned: a call into its plugin never returned", it.runner->config().key);
   return !given_up;
 }
@@ -211,10 +220,12 @@ void Supervisor::Impl::watch() {
   }
 }
 
-Result<std::vector<AuditRow>> Supervisor::audit(const std::string& key) const {
+Result<std::vector<AuditRow>> Supervisor::audit(const std::string& key, const std::stop_token& stop) const {
   SLUICE_TRY(const auto config, impl_->config_of(key));
-  return config.type == config::ConnectorType::kSink ? audit_sink(*impl_->options.client, config)
-                                                     : audit_source(*impl_->options.client, config);
+  const std::unique_lock only(impl_->audit_mutex, std::try_to_lock);
+  if (!only) return fail(Errc::kBusy, "another audit is under way; the log is read by one at a time");
+  return config.type == config::ConnectorType::kSink ? audit_sink(*impl_->options.client, config, stop)
+                                                     : audit_source(*impl_->options.client, config, stop);
 }
 
 Result<std::optional<client::SourceState>> Supervisor::source_state(const std::string& key) const {

@@ -5,12 +5,14 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
 #include "core/base/result.hpp"
 #include "core/client/client.hpp"
 #include "runtime/config/connector_config.hpp"
+#include "runtime/config/loader.hpp"
 #include "runtime/pipeline/status.hpp"
 #include "runtime/pipeline/worker.hpp"
 
@@ -22,13 +24,6 @@ namespace sluice::pipeline {
 
 enum class Errc : std::uint8_t { kConnectorNotFound, kAlreadyPaused, kNotPaused, kBusy, kAbandoned, kDisabled, kNotRedrivable };
 [[nodiscard]] const ErrorInfo& error_info(Errc code);
-
-// A connector definition that could not be used: visible as state `error` with its position.
-struct RejectedConnector {
-  std::string key;  // best guess: the key if it could be read, else the file's stem
-  std::string file;
-  std::string message;  // with file:line:column
-};
 
 struct StopReport {
   bool drained = true;
@@ -68,7 +63,7 @@ class Supervisor {
   explicit Supervisor(Options options);
   ~Supervisor();  // stop() must have been called
 
-  void start(std::vector<config::ConnectorConfig> connectors, std::vector<RejectedConnector> rejected);
+  void start(std::vector<config::ConnectorConfig> connectors, std::vector<config::RejectedConnector> rejected);
 
   [[nodiscard]] std::vector<ConnectorStatus> list() const;
   [[nodiscard]] Result<ConnectorStatus> status(const std::string& key) const;
@@ -76,7 +71,8 @@ class Supervisor {
   [[nodiscard]] Result<void> resume(const std::string& key);
   // Stops and starts the instance again; a rebuilt plugin file is picked up. kBusy if a restart is under way.
   [[nodiscard]] Result<void> restart(const std::string& key);
-  [[nodiscard]] Result<std::vector<AuditRow>> audit(const std::string& key) const;
+  // Reads the whole log of the connector, so one at a time: kBusy for another. Ends with base.cancelled once `stop` is requested.
+  [[nodiscard]] Result<std::vector<AuditRow>> audit(const std::string& key, const std::stop_token& stop = {}) const;
   [[nodiscard]] Result<std::optional<client::SourceState>> source_state(const std::string& key) const;
   // Feeds dead letters of this connector to it again; returns how many were taken. Empty selection = all.
   [[nodiscard]] Result<std::uint64_t> retry_dead_letters(const std::string& key, std::optional<Offset> only);

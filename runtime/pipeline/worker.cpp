@@ -95,10 +95,40 @@ void Worker::set_paused(bool paused) {
   inbox_->ring();
 }
 
+// Under the lock, so that this thread never has the last reference: destruction is the worker's.
+void Worker::cancel() {
+  const std::lock_guard lock(watched_mutex_);
+  if (watched_) watched_->cancel();
+}
+
 bool Worker::abandon() {
   if (!gate_.give_up()) return false;
-  silence();
+  const std::lock_guard lock(watched_mutex_);
+  if (watched_) watched_->abandon();
   return true;
+}
+
+void Worker::watch(const std::shared_ptr<plugin::Instance>& instance) {
+  {
+    const std::lock_guard lock(watched_mutex_);
+    watched_ = instance;
+  }
+  context_.board->set_metrics([instance = std::weak_ptr(instance)] {
+    const auto live = instance.lock();
+    return live ? live->metrics() : std::vector<std::pair<std::string, double>>{};
+  });
+}
+
+void Worker::destroy(std::shared_ptr<plugin::Instance> instance) {
+  context_.board->set_metrics({});
+  {
+    const std::lock_guard lock(watched_mutex_);
+    watched_.reset();
+  }
+  call([&] {
+    instance.reset();
+    return true;
+  });
 }
 
 Instant Worker::end_by() {
@@ -116,6 +146,11 @@ void Worker::wait_while_paused() {
 std::optional<Ending> Worker::persist(const std::function<std::optional<plugin::Outcome>(std::uint32_t)>& attempt) {
   context_.board->enter(StateTracker::Phase::kConnecting);
   while (!stopping()) {
+    if (paused()) {
+      wait_while_paused();
+      context_.board->enter(StateTracker::Phase::kConnecting);
+      continue;
+    }
     auto failure = attempt(retry_.attempts() + 1);
     if (!failure) {
       retry_.succeeded();
@@ -130,7 +165,7 @@ std::optional<Ending> Worker::persist(const std::function<std::optional<plugin::
       tracker.set_retry(retry_.due_at());
     });
     log_.warn("attempt {} failed: {}", retry_.attempts(), failure->text);
-    while (retry_.waiting(now()) && !stopping()) wait(retry_.due_at());
+    while (retry_.waiting(now()) && !stopping() && !paused()) wait(retry_.due_at());
     context_.board->update([](ConnectorStatus&, StateTracker& tracker, Instant) { tracker.clear_retry(); });
   }
   return Ending{};
@@ -159,6 +194,7 @@ Result<client::TopicInfo> Worker::ensure_topic(const client::TopicName& name, co
 }
 
 Ending Worker::failed(plugin::Outcome outcome, bool restartable) {
+  locate(outcome, config());
   context_.board->report(outcome);
   log_.error("{} [{}]{}{}", outcome.text, outcome.code, outcome.hint.empty() ? "" : " ", outcome.hint);
   return {std::move(outcome), restartable};

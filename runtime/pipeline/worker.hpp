@@ -59,17 +59,21 @@ class Worker {
   void stop(Instant deadline);
   void set_paused(bool paused);
   // Makes the running and every later call of the plugin return soon.
-  virtual void cancel() = 0;
+  void cancel();
   // Gives up the running call, for ever: run() does not return then. False if no call was running.
   [[nodiscard]] bool abandon();
 
  protected:
   // Everything after the plugin was loaded. Ends with the instance destroyed.
   virtual Ending work(const std::shared_ptr<plugin::LoadedPlugin>& plugin) = 0;
-  virtual void silence() = 0;
+
+  // From now on cancel() and abandon() reach the instance, and the board shows its metrics.
+  void watch(const std::shared_ptr<plugin::Instance>& instance);
+  // Destroys the instance, to which the worker has no other reference.
+  void destroy(std::shared_ptr<plugin::Instance> instance);
 
   // Repeats `attempt` (attempt number → failure or nothing) until it succeeds, waiting between attempts. Returns an ending if it was asked
-  // to stop or the failure is one that waiting does not mend. Visible as `connecting` and `retrying`.
+  // to stop or the failure is one that waiting does not mend. Visible as `connecting` and `retrying`; makes no attempt while paused.
   [[nodiscard]] std::optional<Ending> persist(const std::function<std::optional<plugin::Outcome>(std::uint32_t)>& attempt);
   // Waits while the connector is paused; answers of the core are taken meanwhile.
   void wait_while_paused();
@@ -87,6 +91,7 @@ class Worker {
   [[nodiscard]] plugin::CallOptions call_options(std::uint32_t attempt = 1) const;
   [[nodiscard]] plugin::InstanceOptions instance_options();
   [[nodiscard]] Result<client::TopicInfo> ensure_topic(const client::TopicName& name, const client::TopicOptions& options);
+  // A fault of the plugin's configuration is shown with its place in the file.
   [[nodiscard]] Ending failed(plugin::Outcome outcome, bool restartable);
   // Fatal and invalid_config are never restarted by policy.
   [[nodiscard]] Ending failed(plugin::Outcome outcome);
@@ -111,6 +116,8 @@ class Worker {
   std::atomic<bool> stopping_{false};
   std::atomic<bool> paused_{false};
   std::atomic<Instant::rep> deadline_{0};  // 0 = none yet
+  std::shared_ptr<plugin::Instance> watched_;
+  std::mutex watched_mutex_;
 };
 
 }  // namespace sluice::pipeline

@@ -7,6 +7,20 @@
 
 namespace sluice::pipeline {
 
+std::vector<std::uint64_t> offsets_of(const std::vector<Delivered>& delivered, std::uint32_t partition) {
+  std::vector<std::uint64_t> offsets;
+  for (const Delivered& d : delivered) {
+    if (d.partition == partition) offsets.push_back(d.offset);
+  }
+  return offsets;
+}
+
+std::vector<std::uint64_t> range(std::uint64_t from, std::uint64_t to) {
+  std::vector<std::uint64_t> out;
+  for (; from < to; ++from) out.push_back(from);
+  return out;
+}
+
 void PipelineTest::SetUp() {
   static int count = 0;
   directory_ = std::filesystem::temp_directory_path() / fmt::format("sluice_pipeline_{}_{}", ::getpid(), count++);
@@ -36,7 +50,9 @@ void PipelineTest::start(std::vector<config::ConnectorConfig> connectors) {
   options.client = client_.get();
   options.cluster_id = node_->cluster_id();
   options.shutdown_deadline = shutdown_deadline_;
-  options.load = [plugin = fake_plugin(backend_)](const std::string&) -> Result<std::shared_ptr<plugin::LoadedPlugin>> { return plugin; };
+  options.load = [plugin = plugin_ ? plugin_ : fake_plugin(backend_)](const std::string&) -> Result<std::shared_ptr<plugin::LoadedPlugin>> {
+    return plugin;
+  };
   options.retries = {.connector = {.max_attempts = UINT32_MAX, .base_delay = Duration{5}, .max_delay = Duration{20}},
                      .record = {.max_attempts = UINT32_MAX, .base_delay = Duration{5}, .max_delay = Duration{20}}};
   supervisor_ = std::make_unique<Supervisor>(std::move(options));

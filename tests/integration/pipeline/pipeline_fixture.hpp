@@ -67,10 +67,15 @@ class PipelineTest : public testing::Test {
   // What a test's backend_.on_… looks at. Not locals of the test: the workers call until TearDown has stopped them.
   std::atomic<bool> failing_ = false;
   std::atomic<int> failures_left_ = 0;
+  std::shared_ptr<plugin::LoadedPlugin> plugin_;  // instead of the fake one
   std::chrono::milliseconds shutdown_deadline_{5000};
   std::unique_ptr<node::Node> node_;
   std::unique_ptr<client::Client> client_;
   std::unique_ptr<Supervisor> supervisor_;
 };
+
+// Of what was delivered of a partition, in order.
+[[nodiscard]] std::vector<std::uint64_t> offsets_of(const std::vector<Delivered>& delivered, std::uint32_t partition = 0);
+[[nodiscard]] std::vector<std::uint64_t> range(std::uint64_t from, std::uint64_t to);
 
 }  // namespace sluice::pipeline

@@ -52,6 +52,32 @@ TEST_F(SupervisorPipeline, ABrokenDefinitionLeavesTheOthersRunning) {
   EXPECT_TRUE(supervisor_->restart("broken").error().is(Errc::kBusy));
 }
 
+TEST_F(SupervisorPipeline, ARejectedFileIsShownBesideTheConnectorWhoseKeyItsNameIs) {
+  produce(0, 3);
+  Supervisor::Options options;
+  options.client = client_.get();
+  options.load = [plugin = fake_plugin(backend_)](const std::string&) -> Result<std::shared_ptr<plugin::LoadedPlugin>> { return plugin; };
+  supervisor_ = std::make_unique<Supervisor>(std::move(options));
+  supervisor_->start({sink()}, {{"out", "connectors.d/out.toml", "connectors.d/out.toml:1:1: this is no TOML"}});
+  ASSERT_TRUE(eventually([&] { return partition().committed_next == Offset(3); }));
+  EXPECT_EQ(state("out"), State::kRunning);
+  EXPECT_TRUE(supervisor_->pause("out"));
+  EXPECT_EQ(state("out.toml"), State::kError);
+  EXPECT_EQ(supervisor_->list().size(), 2U);
+}
+
+TEST_F(SupervisorPipeline, AnAuditEndsWhenItIsToldTo) {
+  produce(0, 5);
+  start({sink()});
+  ASSERT_TRUE(eventually([&] { return partition().committed_next == Offset(5); }));
+  std::stop_source stop;
+  EXPECT_TRUE(supervisor_->audit("out", stop.get_token()));
+  stop.request_stop();
+  const auto told = supervisor_->audit("out", stop.get_token());
+  ASSERT_FALSE(told);
+  EXPECT_TRUE(told.error().is(sluice::Errc::kCancelled));
+}
+
 TEST_F(SupervisorPipeline, PausedSurvivesARestartOfTheDaemon) {
   produce(0, 5);
   start({sink()});

@@ -16,6 +16,7 @@ using testing::Not;
 Snapshot two_connectors() {
   pipeline::ConnectorStatus source;
   source.key = "random";
+  source.type = config::ConnectorType::kSource;
   source.state = pipeline::State::kRunning;
   source.source = pipeline::SourceStatus{.in = 10, .appended = 7, .filtered = 1, .skipped = 1, .dead_lettered = 1, .state_sequence = 3};
   pipeline::ConnectorStatus sink;
@@ -72,7 +73,7 @@ TEST(Exposition, DeclaresEachFamilyOnceAndKeepsItsSamplesTogether) {
 TEST(Exposition, CarriesTheAccountingBucketsOfSinksAndSources) {
   const std::string text = expose(two_connectors());
   EXPECT_THAT(text, HasSubstr(R"(sluice_sink_records_total{connector="out",topic="main/t\"1",partition="0",outcome="delivered"} 6)"));
-  EXPECT_THAT(text, HasSubstr(R"(sluice_sink_records_in_total{connector="out",topic="main/t\"1",partition="0"} 12)"));
+  EXPECT_THAT(text, HasSubstr(R"(sluice_sink_records_in_total{connector="out",topic="main/t\"1",partition="0"} 8)"));
   EXPECT_THAT(text, HasSubstr(R"(sluice_source_records_total{connector="random",outcome="appended"} 7)"));
   EXPECT_THAT(text, HasSubstr(R"(sluice_sink_lag_seconds{connector="out",topic="main/t\"1",partition="0"} 1.5)"));
 }
@@ -81,6 +82,25 @@ TEST(Exposition, SetsExactlyTheStateTheConnectorIsIn) {
   const std::string text = expose(two_connectors());
   EXPECT_THAT(text, HasSubstr(R"(sluice_connector_state{connector="out",type="sink",state="retrying"} 1)"));
   EXPECT_THAT(text, HasSubstr(R"(sluice_connector_state{connector="out",type="sink",state="running"} 0)"));
+}
+
+TEST(Exposition, ACounterOfASinkDoesNotCountWhatIsReadAgainAfterARestart) {
+  Snapshot before = two_connectors();
+  Snapshot after = two_connectors();
+  after.connectors[1].partitions[0].pending = 0;
+  const auto in = [](const std::string& text) {
+    const std::size_t at = text.find("\nsluice_sink_records_in_total{");
+    return text.substr(at, text.find('\n', at + 1) - at);
+  };
+  EXPECT_EQ(in(expose(before)), in(expose(after)));
+}
+
+TEST(Exposition, GivesARejectedDefinitionNoType) {
+  pipeline::ConnectorStatus rejected;
+  rejected.key = "broken";
+  rejected.state = pipeline::State::kError;
+  const std::string text = expose({.version = "1", .connectors = {rejected}, .topics = {}});
+  EXPECT_THAT(text, HasSubstr(R"(sluice_connector_state{connector="broken",state="error"} 1)"));
 }
 
 TEST(Exposition, EndsCountersInTotalOnce) {

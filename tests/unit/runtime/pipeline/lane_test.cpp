@@ -95,6 +95,15 @@ TEST_F(LaneTest, WhatTheSinkHasIsCountedButNotWritten) {
   EXPECT_EQ(commit(), 7U);
 }
 
+TEST_F(LaneTest, ADeadLetterBelowWhatTheSinkHasIsNotCountedAsDelivered) {
+  lane_.emplace(options_, PartitionProgress(Offset(0), Offset(0), {}), Offset(6), std::set<Offset>{Offset(2), Offset(4)});
+  add(read(0, 8));
+  EXPECT_EQ(take(), (Offsets{6, 7}));
+  (void)answer(8);
+  EXPECT_EQ(commit(), 8U);
+  EXPECT_EQ(accounting(), (client::Accounting{.delivered = 6, .dead_lettered = 2}));
+}
+
 TEST_F(LaneTest, AcceptedIsNotCommittedUntilDurable) {
   start();
   add(read(0, 4));
