@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <chrono>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,7 @@ namespace json = boost::json;
 namespace {
 
 constexpr std::size_t kErrorColumns = 80;
+constexpr std::chrono::hours kAuditTimeout{24};  // it reads the whole log; who has waited enough can interrupt it
 
 std::string problem_line(const json::value& problem) {
   if (!problem.is_object()) return "-";
@@ -164,7 +166,7 @@ Result<ExitCode> connector_action(const Console& console, const ServerOptions& s
 
 Result<ExitCode> connector_audit(const Console& console, const ServerOptions& server, const std::string& key) {
   SLUICE_TRY(const Remote remote, Remote::find(server));
-  SLUICE_TRY(const auto answer, remote.get(connector_target(key) + "/audit"));
+  SLUICE_TRY(const auto answer, remote.get(connector_target(key) + "/audit", kAuditTimeout));
   if (console.json()) {
     console.print_json(answer);
   } else {

@@ -135,6 +135,11 @@ Result<ExitCode> produce(const Console& console, const ServerOptions& server, co
     }
   }
   SLUICE_CHECK(request.send());
+  // A read error ends the lines as the end of the file does.
+  if (input.bad()) {
+    return fail(sluice::Errc::kIo, fmt::format("cannot read {} to its end; {} record(s) were appended to {}",
+                                               options.file == "-" ? "standard input" : options.file, request.sent(), options.topic));
+  }
   if (console.json()) {
     json::object out;
     out["appended"] = request.sent();

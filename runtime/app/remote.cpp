@@ -81,8 +81,8 @@ Result<http::Response> Remote::fetch(const http::Call& call) const {
   return response;
 }
 
-Result<json::value> Remote::get(std::string target) const {
-  SLUICE_TRY(const auto response, fetch({.target = std::move(target)}));
+Result<json::value> Remote::get(std::string target, std::chrono::milliseconds timeout) const {
+  SLUICE_TRY(const auto response, fetch({.target = std::move(target), .timeout = timeout}));
   boost::system::error_code error;
   json::value value = json::parse(response.body, error);
   if (error) return fail(http::Errc::kProtocol, fmt::format("the answer is not JSON: {}", error.message()));

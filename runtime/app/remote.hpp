@@ -2,6 +2,7 @@
 // The daemon as commands see it: JSON in, JSON out.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -31,7 +32,7 @@ class Remote {
   // An answer of status 2xx (or 503 of /ready, if `any_status`). Errors: http.no_daemon, http.protocol, http.remote with the daemon's
   // own code, hint and context.
   [[nodiscard]] Result<http::Response> fetch(const http::Call& call) const;
-  [[nodiscard]] Result<boost::json::value> get(std::string target) const;
+  [[nodiscard]] Result<boost::json::value> get(std::string target, std::chrono::milliseconds timeout = http::kCallTimeout) const;
   [[nodiscard]] Result<boost::json::value> post(std::string target, const boost::json::value& body) const;
 
  private:

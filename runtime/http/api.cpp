@@ -32,6 +32,7 @@ Result<Response> ready_of_all(Api& api) {
 }
 
 Result<Response> ready_of_one(Api& api, const Request& request) {
+  SLUICE_CHECK(check_started(api));
   SLUICE_TRY(const auto status, api.supervisor.status(request.parameters.at("key")));
   json::object out;
   out["key"] = status.key;
@@ -62,6 +63,11 @@ void add_health_routes(Router& router, Api& api) {
   router.add(
       {.method = "GET", .pattern = "/ready/{key}", .handler = answer_with([&api](const Request& r) { return ready_of_one(api, r); })});
   router.add({.method = "GET", .pattern = "/metrics", .handler = answer_with([&api](const Request&) { return metrics_text(api); })});
+}
+
+Result<void> check_started(const Api& api) {
+  if (api.started) return {};
+  return fail(Errc::kNotReady, "the connectors have not been started yet");
 }
 
 Router make_router(Api& api, const std::vector<std::string>& allowed_hosts) {

@@ -32,6 +32,9 @@ struct Api {
   std::atomic<std::uint32_t> next_partition = 0;  // of produced records that name none and have no key
 };
 
+// http.not_ready before: a connector that is about to start would be said not to exist.
+[[nodiscard]] Result<void> check_started(const Api& api);
+
 [[nodiscard]] Router make_router(Api& api, const std::vector<std::string>& allowed_hosts);
 
 void add_health_routes(Router& router, Api& api);

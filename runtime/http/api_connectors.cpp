@@ -34,7 +34,7 @@ Result<Response> explain_connector(Api& api, const Request& request) {
 }
 
 Result<Response> audit_connector(Api& api, const Request& request) {
-  SLUICE_TRY(const auto rows, api.supervisor.audit(key_of(request)));
+  SLUICE_TRY(const auto rows, api.supervisor.audit(key_of(request), request.stop));
   return json_response(audit_json(key_of(request), rows));
 }
 
@@ -48,6 +48,7 @@ using Action = Result<void> (pipeline::Supervisor::*)(const std::string&);
 Handler action(Api& api, Action act) {
   return answer_with([&api, act](const Request& request) -> Result<Response> {
     SLUICE_TRY(const auto fields, body_object(request, {}));
+    SLUICE_CHECK(check_started(api));
     SLUICE_CHECK((api.supervisor.*act)(key_of(request)));
     SLUICE_TRY(const auto status, api.supervisor.status(key_of(request)));
     return json_response(connector_summary_json(status));
@@ -58,12 +59,16 @@ Handler action(Api& api, Action act) {
 
 void add_connector_routes(Router& router, Api& api) {
   const auto get = [&](std::string pattern, Result<Response> (*handle)(Api&, const Request&)) {
-    router.add({.method = "GET", .pattern = std::move(pattern), .handler = answer_with([&api, handle](const Request& r) {
-                                                                  return handle(api, r);
-                                                                })});
+    router.add(
+        {.method = "GET", .pattern = std::move(pattern), .handler = answer_with([&api, handle](const Request& r) -> Result<Response> {
+                                                           SLUICE_CHECK(check_started(api));
+                                                           return handle(api, r);
+                                                         })});
   };
-  router.add(
-      {.method = "GET", .pattern = "/api/v1/connectors", .handler = answer_with([&api](const Request&) { return list_connectors(api); })});
+  router.add({.method = "GET", .pattern = "/api/v1/connectors", .handler = answer_with([&api](const Request&) -> Result<Response> {
+                                                                  SLUICE_CHECK(check_started(api));
+                                                                  return list_connectors(api);
+                                                                })});
   get("/api/v1/connectors/{key}", show_connector);
   get("/api/v1/connectors/{key}/why", explain_connector);
   get("/api/v1/connectors/{key}/audit", audit_connector);

@@ -124,6 +124,7 @@ Result<Response> show_dead_letter(Api& api, const Request& request) {
 }
 
 Result<Response> retry_dead_letters(Api& api, const Request& request) {
+  SLUICE_CHECK(check_started(api));
   SLUICE_TRY(const auto body, body_object(request, {"offset"}));
   SLUICE_TRY(const auto offset, number_field(body, "offset", 0, kOffsetMax));
   SLUICE_TRY(const auto taken,

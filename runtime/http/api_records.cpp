@@ -126,10 +126,12 @@ Result<Offset> start_offset(Api& api, const client::PartitionInfo& partition, co
 Result<client::ReadResult> read_within(Api& api, client::PartitionRef partition, client::ReadRequest wanted, std::chrono::milliseconds wait,
                                        const std::stop_token& stop) {
   const auto deadline = std::chrono::steady_clock::now() + wait;
+  std::uint64_t gap_offsets = 0;  // of all reads since the first
   for (;;) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
     wanted.wait_max = std::clamp(left, std::chrono::milliseconds(0), kWaitSlice);
     SLUICE_TRY(auto result, api.client.read(partition, wanted));
+    gap_offsets = result.gap_offsets += gap_offsets;
     if (!result.records.empty() || wanted.wait_max.count() == 0 || stop.stop_requested()) return result;
     wanted.from = result.next;
   }

@@ -15,7 +15,6 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr std::uint64_t kFlushIntervalMaxMs = 3'600'000;
 constexpr std::uint64_t kAnyBytes = std::numeric_limits<std::int64_t>::max();
 
 Result<Response> list_topics(Api& api) {
@@ -33,7 +32,8 @@ Result<client::TopicOptions> topic_options(const json::object& body) {
   if (partitions) options.partitions = static_cast<std::uint32_t>(*partitions);
   SLUICE_TRY(const auto fsync, bool_field(body, "enforce_fsync"));
   options.enforce_fsync = fsync.value_or(options.enforce_fsync);
-  SLUICE_TRY(const auto flush, number_field(body, "flush_interval_ms", 1, kFlushIntervalMaxMs));
+  SLUICE_TRY(const auto flush,
+             number_field(body, "flush_interval_ms", metadata::kFlushIntervalMin.count(), metadata::kFlushIntervalMax.count()));
   if (flush) options.flush_interval = std::chrono::milliseconds(*flush);
   SLUICE_TRY(const auto segment, number_field(body, "segment_bytes", client::kSegmentBytesMin, client::kSegmentBytesMax));
   options.segment_bytes = segment.value_or(options.segment_bytes);

@@ -14,6 +14,7 @@ namespace sluice::http {
 
 inline constexpr std::uint64_t kAnswerBytesMax = 256ULL << 20;
 inline constexpr std::chrono::seconds kConnectTimeout{5};
+inline constexpr std::chrono::milliseconds kCallTimeout{60'000};
 
 // Where a daemon answers: a TCP port or a Unix socket.
 struct Endpoint {
@@ -31,7 +32,7 @@ struct Call {
   std::string target;  // path and query, encoded
   std::string content_type{kJson};
   std::string body = {};
-  std::chrono::milliseconds timeout{60'000};
+  std::chrono::milliseconds timeout = kCallTimeout;
 };
 
 // One request over a connection of its own; blocks. An answer of any status is a value. Errors: http.no_daemon if nothing answers there,

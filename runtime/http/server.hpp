@@ -13,11 +13,12 @@
 
 namespace sluice::http {
 
-inline constexpr std::size_t kConnectionsMax = 128;                  // a further connection is closed at once
-inline constexpr std::uint32_t kHeaderBytesMax = 16u << 10;          // request line and headers
-inline constexpr std::uint64_t kBodyBytesMax = 16ULL << 20;          // the largest body of any route
-inline constexpr std::uint64_t kBodyBytesInFlightMax = 64ULL << 20;  // of all requests together; beyond it 503
-inline constexpr std::size_t kRequestsInFlightMax = 64;              // handed to workers; beyond it 503
+inline constexpr std::size_t kConnectionsMax = 128;                    // a further connection is closed at once
+inline constexpr std::uint32_t kHeaderBytesMax = 16u << 10;            // request line and headers
+inline constexpr std::uint64_t kBodyBytesMax = 16ULL << 20;            // the largest body of any route
+inline constexpr std::uint64_t kBodyBytesInFlightMax = 64ULL << 20;    // of all requests together; beyond it 503
+inline constexpr std::uint64_t kAnswerBytesInFlightMax = 64ULL << 20;  // of answers that are not written yet; beyond it a GET gets 503
+inline constexpr std::size_t kRequestsInFlightMax = 64;                // handed to workers; beyond it 503
 inline constexpr std::size_t kWorkers = 8;
 inline constexpr std::size_t kWaitingRequestsMax = 6;    // long polls; the other workers stay free for everything else
 inline constexpr std::chrono::seconds kHeadTimeout{30};  // also how long an idle connection is kept

@@ -137,6 +137,11 @@ class Session {
     if (has_body && !co_await read_body(parser)) co_return false;
     request.body = std::move(parser.get().body());
     Response response = co_await dispatch(**route, request);
+    // Peers that do not read must not pile up answers. What changed something is told in any case; those answers are small.
+    if (request.method == "GET" && shared_.answer_bytes_in_flight + response.body.size() > kAnswerBytesInFlightMax) {
+      response = problem(Error(Errc::kBusy, fmt::format("answers of {} bytes are being sent already", shared_.answer_bytes_in_flight)));
+    }
+    const Share answer_share(shared_.answer_bytes_in_flight, response.body.size());
     if (request.method != "GET") log_admin(request, response.status);
     const bool keep = message.keep_alive() && !shared_.stop.stop_requested();
     const bool written = co_await write(std::move(response), message.version(), keep, false);

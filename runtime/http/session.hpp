@@ -24,6 +24,7 @@ struct SessionShared {
   const std::function<void(const std::string&)>& log_admin;
   std::stop_token stop;
   std::uint64_t body_bytes_in_flight = 0;
+  std::uint64_t answer_bytes_in_flight = 0;
   std::size_t requests_in_flight = 0;
   std::size_t waiting_requests = 0;
   // Closes the socket of each live session; a session adds itself and takes itself out.

@@ -18,6 +18,7 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/read.hpp>
+#include <boost/asio/read_until.hpp>
 #include <boost/asio/write.hpp>
 
 #include "runtime/http/client.hpp"
@@ -50,6 +51,9 @@ class ServerTest : public testing::Test {
              .pattern = "/waits",
              .handler = [this](const Request& request) { return wait_for_stop(request); },
              .waits = true});
+    out.add({.method = "GET", .pattern = "/large", .handler = [](const Request&) {
+               return Response{.body = std::string(kAnswerBytesInFlightMax / 4, 'x')};
+             }});
     return out;
   }
 
@@ -234,6 +238,24 @@ TEST_F(ServerTest, BoundsLongPollsAndKeepsServingOthers) {
   }
   changed_.notify_all();
   for (std::thread& poller : pollers) poller.join();
+}
+
+TEST_F(ServerTest, BoundsAnswersThatNobodyReads) {
+  start();
+  asio::io_context io;
+  std::vector<asio::ip::tcp::socket> deaf;
+  for (int i = 0; i < 4; ++i) {
+    asio::ip::tcp::socket& socket = deaf.emplace_back(io);
+    socket.connect({asio::ip::make_address("127.0.0.1"), server_->port()});
+    asio::write(socket, asio::buffer(std::string_view("GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n")));
+    // The head of the answer: it is on its way, and more of it than the system keeps for a peer that does not read.
+    std::string head;
+    asio::read_until(socket, asio::dynamic_buffer(head), "\r\n\r\n");
+    ASSERT_THAT(head, HasSubstr("200 OK"));
+  }
+  EXPECT_EQ(call(endpoint_, {.target = "/large"})->status, 503U);
+  EXPECT_EQ(call(endpoint_, {.method = "POST", .target = "/echo", .body = "{}"})->status, 200U);
+  deaf.clear();
 }
 
 TEST_F(ServerTest, StopEndsIdleConnections) {
