@@ -8,10 +8,11 @@
 #include <string>
 #include <string_view>
 
+#include "core/base/ids.hpp"
 #include "core/base/result.hpp"
+#include "core/base/u128.hpp"
 #include "core/client/topic.hpp"
 #include "core/entry/record.hpp"
-#include "runtime/pipeline/dedup_key.hpp"
 #include "runtime/plugin/outcome.hpp"
 
 namespace sluice::pipeline {
@@ -21,6 +22,17 @@ inline constexpr std::string_view kDeadLetterHeaderPrefix = "sluice.dlq.";
 
 // "dlq/dlq.<connector>": made when the connector starts, one partition.
 [[nodiscard]] client::TopicName dead_letter_topic(std::string_view connector);
+
+// Where a record stands in the log, for ever: what its dedup key is made of.
+struct Coordinates {
+  U128 cluster_id;
+  client::TopicName topic;
+  PartitionIndex partition;
+  Incarnation incarnation;
+  Offset offset;
+
+  friend bool operator==(const Coordinates&, const Coordinates&) = default;
+};
 
 // Why and where a record failed.
 struct DeadLetterReason {

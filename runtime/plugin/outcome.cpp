@@ -12,34 +12,18 @@ namespace sluice::plugin {
 
 namespace {
 
+static_assert(static_cast<int>(OutcomeClass::kTransient) == SLUICE_CLASS_TRANSIENT &&
+              static_cast<int>(OutcomeClass::kFatal) == SLUICE_CLASS_FATAL);
+static_assert(static_cast<int>(Scope::kRecord) == SLUICE_SCOPE_RECORD && static_cast<int>(Scope::kConnector) == SLUICE_SCOPE_CONNECTOR);
+
 std::optional<OutcomeClass> known_class(std::uint16_t value) {
-  switch (value) {
-    case SLUICE_CLASS_TRANSIENT:
-      return OutcomeClass::kTransient;
-    case SLUICE_CLASS_PERMANENT:
-      return OutcomeClass::kPermanent;
-    case SLUICE_CLASS_AMBIGUOUS:
-      return OutcomeClass::kAmbiguous;
-    case SLUICE_CLASS_INVALID_CONFIG:
-      return OutcomeClass::kInvalidConfig;
-    case SLUICE_CLASS_CANCELLED:
-      return OutcomeClass::kCancelled;
-    case SLUICE_CLASS_FATAL:
-      return OutcomeClass::kFatal;
-    default:
-      return std::nullopt;
-  }
+  if (value < SLUICE_CLASS_TRANSIENT || value > SLUICE_CLASS_FATAL) return std::nullopt;
+  return static_cast<OutcomeClass>(value);
 }
 
 std::optional<Scope> known_scope(std::uint16_t value) {
-  switch (value) {
-    case SLUICE_SCOPE_RECORD:
-      return Scope::kRecord;
-    case SLUICE_SCOPE_CONNECTOR:
-      return Scope::kConnector;
-    default:
-      return std::nullopt;
-  }
+  if (value < SLUICE_SCOPE_RECORD || value > SLUICE_SCOPE_CONNECTOR) return std::nullopt;
+  return static_cast<Scope>(value);
 }
 
 std::string stable_code(std::string_view raw) {
@@ -49,28 +33,6 @@ std::string stable_code(std::string_view raw) {
 }
 
 }  // namespace
-
-std::string_view to_string(OutcomeClass outcome_class) {
-  switch (outcome_class) {
-    case OutcomeClass::kTransient:
-      return "transient";
-    case OutcomeClass::kPermanent:
-      return "permanent";
-    case OutcomeClass::kAmbiguous:
-      return "ambiguous";
-    case OutcomeClass::kInvalidConfig:
-      return "invalid_config";
-    case OutcomeClass::kCancelled:
-      return "cancelled";
-    case OutcomeClass::kFatal:
-      return "fatal";
-  }
-  return "unknown";
-}
-
-std::string_view to_string(Scope scope) {
-  return scope == Scope::kRecord ? "record" : "connector";
-}
 
 Outcome contract_violation(std::string text) {
   Outcome outcome;

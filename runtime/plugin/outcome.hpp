@@ -12,14 +12,14 @@
 #include <vector>
 
 #include <sluice/abi/outcome.h>
+#include <sluice/outcome_class.hpp>
 
 namespace sluice::plugin {
 
-enum class OutcomeClass : std::uint8_t { kTransient, kPermanent, kAmbiguous, kInvalidConfig, kCancelled, kFatal };
-[[nodiscard]] std::string_view to_string(OutcomeClass outcome_class);
-
-enum class Scope : std::uint8_t { kRecord, kConnector };
-[[nodiscard]] std::string_view to_string(Scope scope);
+// The SDK's: both sides call them by the same names.
+using sluice::OutcomeClass;
+using Scope = sluice::OutcomeScope;
+using sluice::to_string;
 
 // Why a call or a record failed. All texts are valid UTF-8 without control characters, bounded, and free of known secrets.
 struct Outcome {

@@ -22,7 +22,7 @@ CORE = {
     "core/node": ["core/base", "core/entry", "core/storage", "core/log", "core/metadata", "core/partition"],
     "core/client": ["core/base", "core/entry", "core/log", "core/metadata", "core/partition", "core/node"],
 }
-PURE_SDK = ["sluice/abi/", "sluice/retry.hpp", "sluice/duration.hpp", "sluice/size.hpp"]
+PURE_SDK = ["sluice/abi/", "sluice/retry.hpp", "sluice/duration.hpp", "sluice/size.hpp", "sluice/outcome_class.hpp"]
 RUNTIME = ["core/client", "core/base", "core/entry/record.hpp", "core/entry/limits.hpp", "runtime"] + PURE_SDK
 INCLUDES = dict(CORE)
 INCLUDES.update({

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include <sluice/testing/sink_driver.hpp>
+#include <sluice/testing/temp_folder.hpp>
 
 #include "file_sink.hpp"
-#include "temp_folder.hpp"
 
 namespace sluice::file_sink {
 
@@ -55,7 +55,7 @@ class FileSinkTest : public ::testing::Test {
   [[nodiscard]] testing::SinkDriver& sink() { return **sink_; }
   [[nodiscard]] testing::TestHost& host() { return sink_->host(); }
 
-  TempFolder folder_;
+  testing::TempFolder folder_;
   TestPartition partition_;
   bool manual_clock_ = false;
   std::unique_ptr<testing::SinkOf<FileSink>> sink_;

@@ -113,7 +113,7 @@ TEST_F(FileSourceTruncation, CutFileStartsOverAsAnotherIdentity) {
   folder_.append("app.log", "old line 1\nold line 2\n");
   start_on("app.log");
   const PollReport before = take_and_ack();
-  folder_.rewrite("app.log", "new\n");
+  folder_.write("app.log", "new\n");
   const PollReport after = take_and_ack();
   EXPECT_EQ(payloads(after), (Lines{"new"}));
   EXPECT_NE(before.records.front().key, after.records.front().key);
@@ -123,7 +123,7 @@ TEST_F(FileSourceTruncation, RegrownFileIsFoundByItsContent) {
   folder_.append("app.log", "first\nsecond\n");
   start_on("app.log");
   EXPECT_EQ(drain(), (Lines{"first", "second"}));
-  folder_.rewrite("app.log", "other beginning, and longer than before\n");
+  folder_.write("app.log", "other beginning, and longer than before\n");
   EXPECT_EQ(drain(), (Lines{"other beginning, and longer than before"}));
 }
 
@@ -132,7 +132,7 @@ TEST_F(FileSourceTruncation, RegrownFileWithTheSameBannerIsFoundToo) {
   folder_.append("app.log", banner + "old 1\n");
   start_on("app.log");
   EXPECT_EQ(drain().size(), 2u);
-  folder_.rewrite("app.log", banner + "new 1\nnew 2\n");
+  folder_.write("app.log", banner + "new 1\nnew 2\n");
   const Lines lines = drain();
   ASSERT_EQ(lines.size(), 3u);
   EXPECT_EQ(lines[1], "new 1");
@@ -142,7 +142,7 @@ TEST_F(FileSourceTruncation, RegrownWhileNobodyLooked) {
   folder_.append("app.log", "first\nsecond\n");
   start_on("app.log");
   EXPECT_EQ(drain(), (Lines{"first", "second"}));
-  folder_.rewrite("app.log", "FIRST\nsecond\nthird\n");
+  folder_.write("app.log", "FIRST\nsecond\nthird\n");
   restart();
   EXPECT_EQ(drain(), (Lines{"FIRST", "second", "third"}));
 }
@@ -151,7 +151,7 @@ TEST_F(FileSourceTruncation, CutToNothingAndGrownAgain) {
   folder_.append("app.log", "1\n2\n");
   start_on("app.log");
   EXPECT_EQ(drain(), (Lines{"1", "2"}));
-  folder_.rewrite("app.log", "");
+  folder_.write("app.log", "");
   EXPECT_EQ(drain(), Lines{});
   folder_.append("app.log", "1\n2\n3\n");
   EXPECT_EQ(drain(), (Lines{"1", "2", "3"}));

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include <sluice/testing/source_driver.hpp>
+#include <sluice/testing/temp_folder.hpp>
 
 #include "file_source.hpp"
-#include "temp_folder.hpp"
 
 namespace sluice::file_source {
 
@@ -80,7 +80,7 @@ class FileSourceTest : public ::testing::Test {
     return stored_;
   }
 
-  TempFolder folder_;
+  testing::TempFolder folder_;
   bool manual_clock_ = false;
 
  private:

@@ -9,13 +9,13 @@
 #include <string>
 #include <string_view>
 
-namespace sluice::file_sink {
+namespace sluice::testing {
 
-// A folder of its own for one test, gone with it.
+// A folder of its own for one test of a connector that works with files, gone with it.
 class TempFolder {
  public:
   TempFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "sluice_file_sink_XXXXXX").string();
+    std::string pattern = (std::filesystem::temp_directory_path() / "sluice_test_XXXXXX").string();
     if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
     path_ = pattern;
   }
@@ -27,6 +27,10 @@ class TempFolder {
   }
 
   [[nodiscard]] std::string file(std::string_view name) const { return (path_ / name).string(); }
+  void append(std::string_view name, std::string_view bytes) const {
+    std::ofstream(file(name), std::ios::app | std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  }
+  // As copytruncate does: a file that is there keeps its inode.
   void write(std::string_view name, std::string_view bytes) const {
     std::ofstream(file(name), std::ios::trunc | std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   }
@@ -35,9 +39,11 @@ class TempFolder {
     return {std::istreambuf_iterator<char>(in), {}};
   }
   [[nodiscard]] bool has(std::string_view name) const { return std::filesystem::exists(file(name)); }
+  void rename(std::string_view from, std::string_view to) const { std::filesystem::rename(file(from), file(to)); }
+  void remove(std::string_view name) const { std::filesystem::remove(file(name)); }
 
  private:
   std::filesystem::path path_;
 };
 
-}  // namespace sluice::file_sink
+}  // namespace sluice::testing
