@@ -154,6 +154,18 @@ Result<void> judge_checkpoint(const LogOptions& options, const Checkpoint& check
 }  // namespace
 
 Result<RecoveryPlan> judge(storage::Storage& storage, const LogOptions& options) {
+  // Before everything else, so that nothing is ever created beside refused bytes.
+  SLUICE_CHECK(judge_marker(storage, options));
+  return judge_files(storage, options);
+}
+
+Result<void> judge_marker(storage::Storage& storage, const LogOptions& options) {
+  const auto names = storage.list(options.directory);
+  if (names && std::find(names->begin(), names->end(), kRefusedName) != names->end()) return standing_refusal(storage, options);
+  return {};
+}
+
+Result<RecoveryPlan> judge_files(storage::Storage& storage, const LogOptions& options) {
   RecoveryPlan plan;
   auto names = storage.list(options.directory);
   if (!names) {
@@ -162,8 +174,6 @@ Result<RecoveryPlan> judge(storage::Storage& storage, const LogOptions& options)
     plan.directory_missing = true;
     return plan;
   }
-  // Before everything else, so that nothing is ever created beside refused bytes.
-  if (std::find(names->begin(), names->end(), kRefusedName) != names->end()) return standing_refusal(storage, options);
   SLUICE_TRY(Inventory inventory, take_inventory(options, *names));
   if (inventory.checkpoint) {
     SLUICE_TRY(plan.checkpoint, load_checkpoint(storage, options));

@@ -45,8 +45,11 @@ struct RecoveryPlan {
   RecoveryReport report;
 };
 
-// BOUND and CHAIN: reads only.
+// An earlier start's refusal, if one stands; then judge_files.
 [[nodiscard]] Result<RecoveryPlan> judge(storage::Storage& storage, const LogOptions& options);
+[[nodiscard]] Result<void> judge_marker(storage::Storage& storage, const LogOptions& options);
+// BOUND and CHAIN: reads only.
+[[nodiscard]] Result<RecoveryPlan> judge_files(storage::Storage& storage, const LogOptions& options);
 // The end of the log: what the frontier says about it, and what follows for the bytes that do not verify.
 [[nodiscard]] Result<void> judge_tail(storage::Storage& storage, const LogOptions& options, RecoveryPlan& plan);
 // COMMIT.

@@ -68,6 +68,10 @@ void add_other_commands(CLI::App& app, CommandLine& line) {
               [&path](const Console& console) { return log_dump(console, path); })
       ->add_option("PATH", path, "A data directory, a group's directory or a segment file")
       ->required();
+  add_command(*log, line, "verify", "What a start would do with each log, and why; changes nothing",
+              [&path](const Console& console) { return log_verify(console, path); })
+      ->add_option("PATH", path, "A data directory, or a group's directory in one")
+      ->required();
 
   auto& code = line.make<std::string>();
   add_command(app, line, "explain", "What an error code means and what to do", [&code](const Console& console) {

@@ -10,8 +10,8 @@
 #include <boost/json.hpp>
 
 #include "core/log/segment_dump.hpp"
-#include "core/storage/file_lock.hpp"
 #include "core/storage/posix_storage.hpp"
+#include "runtime/app/log_place.hpp"
 #include "runtime/app/offline.hpp"
 #include "runtime/app/table.hpp"
 #include "runtime/base/time_format.hpp"
@@ -22,21 +22,6 @@ namespace json = boost::json;
 namespace fs = std::filesystem;
 
 namespace {
-
-constexpr int kLevelsAboveSegment = 3;  // data directory / groups / group / segment
-
-// The lock of the data directory that `path` is or lies in; none if it lies in none (a copy that was set aside, for example).
-Result<std::optional<storage::FileLock>> lock_directory_of(const fs::path& path) {
-  fs::path place = fs::absolute(path).lexically_normal();
-  for (int level = 0; level <= kLevelsAboveSegment; ++level, place = place.parent_path()) {
-    std::error_code ignored;
-    if (!fs::exists(place / "LOCK", ignored)) continue;
-    auto lock = storage::FileLock::acquire((place / "LOCK").string());
-    if (!lock) return fail(std::move(lock).error().with("data_dir", place.string()));
-    return std::optional<storage::FileLock>(*std::move(lock));
-  }
-  return std::optional<storage::FileLock>();
-}
 
 Result<std::vector<fs::path>> segments_under(const fs::path& path) {
   std::error_code error;

@@ -33,6 +33,8 @@ struct PluginPlaces {
 
 // `path`: a data directory, the directory of one group, or a segment file. kFailure if a file is damaged.
 [[nodiscard]] Result<ExitCode> log_dump(const Console& console, const std::filesystem::path& path);
+// What a start would do with each log under the path, and why, without doing it; kFailure if it would refuse one.
+[[nodiscard]] Result<ExitCode> log_verify(const Console& console, const std::filesystem::path& path);
 
 struct BenchOptions {
   PluginPlaces places;

@@ -6,7 +6,7 @@ import re
 import subprocess
 import unittest
 
-from daemon_fixture import BUILD, PROGRAM, SOURCE, Daemon, main
+from daemon_fixture import BUILD, PROGRAM, SOURCE, Daemon, main, wait_for
 
 
 def run(*arguments):
@@ -86,6 +86,31 @@ class OfflineTest(unittest.TestCase):
         with open("/dev/full", "wb") as full:
             done = subprocess.run([PROGRAM, "explain"], stdout=full, stderr=subprocess.PIPE, timeout=30, check=False)
         self.assertEqual(done.returncode, 1)
+
+    def test_log_verify_says_what_a_start_would_do(self):
+        daemon = self.make().start()
+        wait_for(lambda: daemon.get("/api/v1/connectors/numbers")["source"]["appended"] == 500, 60, "500 records")
+        self.assertEqual(run("log", "verify", daemon.data)[0], 1)
+        self.assertEqual(daemon.stop(), 0, daemon.read("daemon.log"))
+        code, out, err = run("log", "verify", daemon.data, "--json")
+        self.assertEqual(code, 0, err)
+        verdicts = [json.loads(line) for line in out.splitlines()]
+        self.assertTrue(all(v["clean"] and not v["refused"] and not v["changes"] for v in verdicts), verdicts)
+        self.assertEqual(sum(v["next_offset"] for v in verdicts), 500)
+        damaged = max(verdicts, key=lambda v: v["next_offset"])["directory"]
+        segment = os.path.join(damaged, "00000000000000000001.log")
+        with open(segment, "r+b") as file:
+            file.seek(4096 + 200)
+            byte = file.read(1)
+            file.seek(-1, os.SEEK_CUR)
+            file.write(bytes([byte[0] ^ 1]))
+        code, out, _ = run("log", "verify", damaged)
+        self.assertEqual(code, 1)
+        self.assertRegex(out, r"a start refuses it: .*\[log\.")
+        self.assertFalse(os.path.exists(os.path.join(damaged, "refused")))
+        code, _, err = run("log", "verify", daemon.root)
+        self.assertEqual(code, 1)
+        self.assertIn("neither a data directory", err)
 
 
 if __name__ == "__main__":
