@@ -11,7 +11,7 @@ build_packages=(
   libcurl4-openssl-dev libssl-dev libvalijson-dev libxxhash-dev prometheus-cpp-dev zlib1g-dev libgtest-dev libgmock-dev libbenchmark-dev
 )
 test_packages=(
-  gcc-12 clang-tidy-19 clang-format-19 llvm-19 strace binutils openssl iproute2 util-linux curl
+  e2fsprogs mount gcc-12 clang-tidy-19 clang-format-19 llvm-19 strace binutils openssl iproute2 util-linux curl
 )
 
 packages=("${build_packages[@]}")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <boost/json/parse.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <boost/json/parse.hpp>
 
 #include "runtime/bench/log_bench.hpp"
 
