@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/clock.hpp"
 #include "core/base/ids.hpp"
 #include "core/base/result.hpp"
 #include "core/entry/entry.hpp"
@@ -30,6 +31,7 @@ inline constexpr std::uint64_t kFlushBytesMax = 4u << 20;    // one flush: this 
 inline constexpr std::uint64_t kHotBytesDefault = 4u << 20;  // newest entries kept in memory per log
 inline constexpr std::uint64_t kSurvivorBudgetBytes = 256u << 20;
 inline constexpr std::chrono::seconds kFullRetryInterval{1};
+inline constexpr std::chrono::microseconds kLingerMax{60};
 inline constexpr std::size_t kDropSegmentsMax = 16;  // per drop_before call
 
 // The newest acknowledged entry of a group, from a place that survives the process but not the operating system.
@@ -47,6 +49,8 @@ struct LogOptions {
   std::uint64_t index_stride_bytes = kIndexStrideBytes;
   std::uint64_t hot_bytes = kHotBytesDefault;
   std::uint64_t survivor_budget_bytes = kSurvivorBudgetBytes;
+  // With it and with a timer, a flush waits a little for those whom the one before it has released. Outlives the log.
+  const Clock* clock = nullptr;
   // Runs the task on the owner's thread after the delay. Without it, a full disk is tried again only by calls.
   std::function<void(std::chrono::nanoseconds, std::move_only_function<void()>)> after;
   std::optional<Witness> witness;  // none: after an unclean stop it is not known whether the operating system lived on

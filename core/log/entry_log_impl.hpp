@@ -135,6 +135,8 @@ class EntryLog::Impl : public std::enable_shared_from_this<EntryLog::Impl> {
   void on_write_failed(bool storage_full, Error error);
   void retry();
   void settle_retry();
+  void begin_linger(std::size_t group);
+  bool lingers() const;
   void release_waiters();
   void evict_hot();
   std::optional<Error> closed_error() const;
@@ -172,6 +174,13 @@ class EntryLog::Impl : public std::enable_shared_from_this<EntryLog::Impl> {
   std::deque<Waiter> waiters_;
   std::deque<Waiter> sync_waiters_;
   Completion<void> close_done_;  // once everything appended is synced: what is left is the clean frontier
+  // Producers that wait for their answer come back together, shortly after it: the flush that waits for them serves all of them, and the
+  // one that does not serves half of them, for ever.
+  std::size_t last_group_ = 0;  // entries of the last flush
+  Clock::Monotonic flush_began_{};
+  Clock::Monotonic flush_average_{};
+  std::uint64_t flushes_ = 0;
+  bool lingering_ = false;
   bool busy_ = false;
   bool syncing_ = false;
   bool sealing_ = false;

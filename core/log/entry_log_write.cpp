@@ -82,6 +82,7 @@ void EntryLog::Impl::pump() {
       start_roll();
       break;
     }
+    if (!chunk_ && lingers()) break;
     if (!chunk_) chunk_ = take_chunk();
     if (!may_flush_chunk()) break;
     flush();
@@ -153,6 +154,7 @@ void EntryLog::Impl::flush_to_cache() {
 void EntryLog::Impl::flush() {
   if (!chunk_->must_sync) return flush_to_cache();
   busy_ = true;
+  if (options_.clock != nullptr) flush_began_ = options_.clock->monotonic();
   chunk_->slot = frontier_.next(synced_, frontier_.limit_for(chunk_->end));
   queue_.submit(
       [chunk = chunk_, log = active_log_, index = active_index_file_]() -> Result<void> {
@@ -172,9 +174,31 @@ void EntryLog::Impl::flush() {
         // Every waiter first: what they append in answer goes into the next flush together.
         self->pumping_ = true;
         self->on_written(*chunk);
+        self->begin_linger(chunk->entries.size());
         self->pumping_ = false;
         self->pump();
       });
+}
+
+void EntryLog::Impl::begin_linger(std::size_t group) {
+  last_group_ = group;
+  lingering_ = false;
+  if (options_.clock == nullptr || !options_.after) return;
+  const auto took = options_.clock->monotonic() - flush_began_;
+  flush_average_ = flushes_++ == 0 ? took : flush_average_ + (took - flush_average_) / 8;
+  if (group <= 1 || queued_.size() >= group || fenced_ || abandoned_) return;
+  lingering_ = true;
+  options_.after(std::min<Clock::Monotonic>(flush_average_ / 4, kLingerMax), [log = weak_from_this(), flush = flushes_] {
+    const auto self = log.lock();
+    if (!self || self->flushes_ != flush) return;
+    self->lingering_ = false;
+    self->pump();
+  });
+}
+
+// Never for somebody who asks for a sync or wants to leave.
+bool EntryLog::Impl::lingers() const {
+  return lingering_ && queued_.size() < last_group_ && queued_.front().header().has(entry::flag::kMustSync) && sync_waiters_.empty();
 }
 
 void EntryLog::Impl::on_written(const Chunk& chunk) {

@@ -44,7 +44,8 @@ constexpr std::array<ErrorInfo, 19> kLogErrors{{
      "The position lies before the oldest entry that is kept. The error names the earliest one."},
     {"log.fenced", ErrorKind::kGiveUp,
      "A write or sync of this log failed, so nothing more is written to it. Check the device, then restart."},
-    {"log.storage_full", ErrorKind::kGiveUp, "The file system is full; the log stopped before it lost anything. Free space, then restart."},
+    {"log.storage_full", ErrorKind::kRetry,
+     "The file system is full; the log takes nothing more and has lost nothing. Free space: it goes on by itself."},
     {"log.stopped", ErrorKind::kGiveUp, "The log is closed."},
     {"log.out_of_sequence", ErrorKind::kConflict, "The entry does not follow the newest one of the log."},
 }};

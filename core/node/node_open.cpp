@@ -97,6 +97,7 @@ Result<OpenedPartition> Node::Impl::open(Opening& opening) const {
   log::LogOptions log = log_options(opening.topic, place.group);
   log.must_exist = opening.origin == Origin::kWitnessed;
   log.after = timer_of(*opening.slot->shard);
+  log.clock = options.clock;
   return open_partition(*options.storage, opening.slot->shard->io(), std::move(log));
 }
 
@@ -140,6 +141,7 @@ Result<void> Node::Impl::boot_catalog() {
   log_options.segment_bytes = kCatalogSegmentBytes;
   log_options.must_exist = !directory.is_new();
   log_options.after = timer_of(shard_of(kMetadataGroup));
+  log_options.clock = options.clock;
   auto opened = open_catalog(*options.storage, shard_of(kMetadataGroup).io(), std::move(log_options));
   if (!opened) return fail(std::move(opened).error().with("partition", "catalog"));
   if (directory.is_new()) {
