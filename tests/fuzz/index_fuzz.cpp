@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The derived and the small files of a log: index, segment header page, checkpoint. What decodes encodes to the same bytes.
+// The derived and the small files of a log: index, segment header page, frontier slot, checkpoint. What decodes encodes to the same bytes.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -7,6 +7,7 @@
 #include "core/base/assert.hpp"
 #include "core/base/checksum.hpp"
 #include "core/log/checkpoint.hpp"
+#include "core/log/frontier.hpp"
 #include "core/log/index.hpp"
 #include "core/log/segment_page.hpp"
 
@@ -14,6 +15,8 @@ namespace {
 
 using sluice::Bytes;
 using sluice::ByteVector;
+
+constexpr std::ptrdiff_t kPageHeadBytes = 512;
 
 // The input with a checksum of [0, at) at `at`, so that the fields behind it are reached.
 ByteVector with_checksum(Bytes input, std::size_t at) {
@@ -47,7 +50,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     ByteVector page(bytes);
     page.resize(sluice::log::kSegmentPageBytes);
     page = with_checksum(page, 496);
-    if (const auto decoded = sluice::log::decode_segment_page(page)) SLUICE_ASSERT(sluice::log::encode_segment_page(*decoded) == page);
+    if (const auto decoded = sluice::log::decode_segment_page(page)) {
+      // The slots are decoded by themselves.
+      const ByteVector again = sluice::log::encode_segment_page(*decoded);
+      SLUICE_ASSERT(std::equal(again.begin(), again.begin() + kPageHeadBytes, page.begin()));
+    }
+    ByteVector slot(input.begin(), input.end());
+    slot.resize(sluice::log::kFrontierSlotBytes);
+    slot = with_checksum(slot, 496);
+    if (const auto decoded = sluice::log::decode_frontier(slot); decoded && *decoded)
+      SLUICE_ASSERT(sluice::log::encode_frontier(**decoded) == slot);
   }
   return 0;
 }
