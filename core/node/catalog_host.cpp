@@ -12,7 +12,7 @@
 namespace sluice::node {
 
 CatalogHost::CatalogHost(Options options, std::unique_ptr<log::EntryLog> log, metadata::Catalog catalog, const Clock& clock)
-    : options_(std::move(options)), catalog_(std::move(catalog)), group_(std::move(log), *this, clock) {}
+    : options_(std::move(options)), catalog_(std::move(catalog)), group_(std::move(log), *this, clock, options_.witness) {}
 
 void CatalogHost::propose(const metadata::Command& command, Done done) {
   if (auto allowed = catalog_.check(command); !allowed) return done(fail(std::move(allowed).error()));

@@ -24,6 +24,7 @@ class CatalogHost final : public StateMachine {
   struct Options {
     std::function<void(Error)> on_fatal;
     std::function<void(Error)> on_warning;
+    storage::WitnessCell* witness = nullptr;  // where the group says what it acknowledged
   };
   CatalogHost(Options options, std::unique_ptr<log::EntryLog> log, metadata::Catalog catalog, const Clock& clock);
 

@@ -14,6 +14,7 @@ namespace {
 
 constexpr const char* kLockName = "LOCK";
 constexpr const char* kFormatName = "format";
+constexpr const char* kGenerationName = "generation";
 constexpr const char* kGroupsName = "groups";
 constexpr const char* kTrashName = "trash";
 constexpr std::uint64_t kFormatBytesMax = 4096;
@@ -126,6 +127,29 @@ Result<void> DataDirectory::finish_format() {
   SLUICE_CHECK(storage::replace_file(*storage_, path_, kFormatName, as_bytes(text)));
   is_new_ = false;
   return {};
+}
+
+Result<std::optional<U128>> DataDirectory::generation() const {
+  const auto bytes = storage::read_file(*storage_, fmt::format("{}/{}", path_, kGenerationName), kFormatBytesMax);
+  if (!bytes && storage::is_absent(bytes.error())) return std::nullopt;
+  if (!bytes) return fail(bytes.error());
+  const auto text = format_value(as_text(*bytes), kGenerationName);
+  return text ? u128_from_hex(*text) : std::nullopt;
+}
+
+Result<bool> DataDirectory::begin_generation(std::optional<U128> generation) const {
+  if (generation) {
+    const std::string text = fmt::format("{} = {}\n", kGenerationName, to_hex(*generation));
+    auto written = storage::replace_file(*storage_, path_, kGenerationName, as_bytes(text));
+    if (written) return true;
+    if (!written.error().is(sluice::Errc::kNoSpace)) return fail(std::move(written).error());
+  }
+  if (auto removed = storage_->remove(fmt::format("{}/{}", path_, kGenerationName)); !removed) {
+    if (storage::is_absent(removed.error())) return false;
+    return fail(std::move(removed).error());
+  }
+  SLUICE_CHECK(storage_->sync_directory(path_));
+  return false;
 }
 
 std::string DataDirectory::group_path(GroupDirectory directory) const {

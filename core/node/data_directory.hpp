@@ -40,6 +40,12 @@ class DataDirectory {
   // Makes the directory an existing one: called once the empty catalog is durable.
   [[nodiscard]] Result<void> finish_format();
 
+  // The run whose witness may be believed: that of the newest start which recorded itself here. None: no witness may be.
+  [[nodiscard]] Result<std::optional<U128>> generation() const;
+  // Durable when it returns, before anything is acknowledged: with none given, or with no room for it, no witness is believed any more.
+  // Whether it was recorded.
+  [[nodiscard]] Result<bool> begin_generation(std::optional<U128> generation) const;
+
   [[nodiscard]] U128 cluster_id() const { return cluster_id_; }
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] std::string group_path(GroupDirectory directory) const;

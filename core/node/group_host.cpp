@@ -22,8 +22,8 @@ bool is_op_outcome(const Error& error) {
   return error.kind() != ErrorKind::kCorrupt && error.kind() != ErrorKind::kGiveUp;
 }
 
-GroupHost::GroupHost(std::unique_ptr<log::EntryLog> log, StateMachine& machine, const Clock& clock)
-    : machine_(machine), clock_(clock), commit_(log->head().op), log_(std::move(log)) {
+GroupHost::GroupHost(std::unique_ptr<log::EntryLog> log, StateMachine& machine, const Clock& clock, storage::WitnessCell* witness)
+    : machine_(machine), clock_(clock), witness_(witness), commit_(log->head().op), log_(std::move(log)) {
   // Offsets that may have been given out before an unclean stop are not given out again. Its outcome comes later, never in this call.
   if (const auto from = log_->mint_from()) propose(entry::EntryDraft::gap(*from), true, [](Result<Proposed>) {});
 }
@@ -73,10 +73,20 @@ void GroupHost::drain() {
   maybe_finish_close();
 }
 
+// Once for everything that one flush made durable: before its first answer, and before a reader can see it.
+void GroupHost::store_witness() {
+  const log::LogHead head = log_->acknowledged();
+  witnessed_ = head.op;
+  if (witness_ == nullptr) return;
+  const log::LogOptions& log = log_->options();
+  witness_->store({log.group, log.incarnation, head.op, head.id, head.op});
+}
+
 void GroupHost::apply_front() {
   InFlight front = std::move(in_flight_.front());
   in_flight_.pop_front();
   const entry::EntryHeader& header = front.entry.header();
+  if (header.op > witnessed_) store_witness();
   commit_ = header.op;
   // The state after a roll is what a later start wants: it reads the checkpoint and the active segment.
   if (header.has(entry::flag::kFirstOfSegment) && header.op > Op(1)) checkpoint_due_ = true;

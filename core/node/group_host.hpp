@@ -15,6 +15,7 @@
 #include "core/base/result.hpp"
 #include "core/entry/entry.hpp"
 #include "core/log/entry_log.hpp"
+#include "core/storage/witness_file.hpp"
 
 namespace sluice::node {
 
@@ -57,8 +58,8 @@ class StateMachine {
 // group's shard, inside its own calls or inside completions of the log.
 class GroupHost {
  public:
-  // `log` was opened and replayed into `machine`. Both `machine` and `clock` outlive the host.
-  GroupHost(std::unique_ptr<log::EntryLog> log, StateMachine& machine, const Clock& clock);
+  // `log` was opened and replayed into `machine`. `machine`, `clock` and `witness`, which may be null, outlive the host.
+  GroupHost(std::unique_ptr<log::EntryLog> log, StateMachine& machine, const Clock& clock, storage::WitnessCell* witness = nullptr);
   ~GroupHost();
   GroupHost(const GroupHost&) = delete;
   GroupHost& operator=(const GroupHost&) = delete;
@@ -103,6 +104,7 @@ class GroupHost {
 
   void on_durable(Op op, Result<void> outcome);
   void drain();
+  void store_witness();
   void apply_front();
   void maybe_checkpoint();
   void write_checkpoint(bool last);
@@ -113,6 +115,8 @@ class GroupHost {
 
   StateMachine& machine_;
   const Clock& clock_;
+  storage::WitnessCell* witness_;
+  Op witnessed_;
   Op commit_;
   std::deque<InFlight> in_flight_;  // ops commit_ + 1 …; bounded by the admission of whoever proposes
   std::uint32_t appending_ = 0;     // completions may come inside append(): they wait until it has returned

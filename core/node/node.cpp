@@ -67,6 +67,7 @@ Node::Impl::~Impl() {
   catalog.reset();
   // Before the shards go: jobs that still run post their completions to them.
   io_threads.reset();
+  if (!witness_counts_) remove_witness();
 }
 
 void Node::Impl::fatal(Error error) {
@@ -123,6 +124,8 @@ Result<void> Node::Impl::close(std::chrono::nanoseconds deadline) {
   lock.unlock();
   for (auto& shard : shards) shard->stop();
   if (latch->first_error) return fail(*latch->first_error);
+  // What is not served keeps its own.
+  if (std::ranges::none_of(open_slots, [](const SlotPtr& slot) { return slot->refused.has_value(); })) remove_witness();
   return {};
 }
 

@@ -27,7 +27,9 @@ inline constexpr std::uint64_t kPendingBytesMax = 64ULL << 20;  // appends of on
 inline constexpr std::uint32_t kPendingOpsMax = 1024;           // … and other operations
 
 struct NodeOptions {
-  std::string data_dir;         // made if it is missing
+  std::string data_dir;  // made if it is missing
+  // Where what was acknowledged last outlives a killed process: a directory on a tmpfs. Without one, a kill counts as a power cut.
+  std::optional<std::string> runtime_dir{};
   std::size_t shards = 0;       // 0 = one per core, at most kShardsMax
   std::size_t io_threads = 16;  // for syncs and reads of cold data, 1..kIoThreadsMax
   // A committed write can no longer be made durable. Called at most once, on a shard's thread, which it must not block; nothing more is
@@ -55,6 +57,7 @@ struct PartitionRecovery {
 struct NodeRecovery {
   log::RecoveryReport catalog;
   std::vector<PartitionRecovery> partitions;  // by topic and index
+  std::optional<Error> no_witness{};          // why this run leaves none, although a runtime_dir was named
 };
 
 // The streaming core of one process: the data directory, the shards and every group on them. Calls are thread-safe and do not block,

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -20,6 +21,7 @@
 #include "core/node/open_group.hpp"
 #include "core/node/partition_host.hpp"
 #include "core/node/shard.hpp"
+#include "core/storage/witness_file.hpp"
 
 namespace sluice::node {
 
@@ -92,8 +94,17 @@ class Node::Impl {
   // Hands an opened partition to its shard. Later posts to that shard find it there.
   void adopt(const SlotPtr& slot, const metadata::TopicOptions& topic, OpenedPartition opened);
 
+  // node_witness.cpp: what the run before left as its witness, and what this one leaves.
+  [[nodiscard]] std::optional<log::Witness> witness_of(GroupDirectory place) const;
+  // The group's place in the witness of this run, with what the opened log proves. Null: it has none.
+  [[nodiscard]] storage::WitnessCell* claim_witness(GroupDirectory place, const log::EntryLog& log, const log::RecoveryReport& report);
+  // For a group that is not opened: what was known of it stays known.
+  void keep_witness(GroupDirectory place);
+
   NodeOptions options;
   DataDirectory directory;
+  std::map<GroupDirectory, log::Witness> left_witnesses;  // of the run before; constant once partitions are opened
+  std::unique_ptr<storage::WitnessFile> witness_file;     // outlives the hosts
   std::unique_ptr<storage::IoThreads> io_threads;
   std::vector<std::unique_ptr<Shard>> shards;
   std::unique_ptr<CatalogHost> catalog;  // of shard 0's thread, once that runs
@@ -108,6 +119,12 @@ class Node::Impl {
   std::optional<Error> fatal_error;
 
  private:
+  // Before anything is written.
+  [[nodiscard]] Result<void> begin_witness();
+  // From now on the witness of this run counts, and no other. Before anything is acknowledged.
+  [[nodiscard]] Result<void> switch_witness();
+  // After a clean stop there is nothing to prove.
+  void remove_witness();
   [[nodiscard]] Result<void> boot_catalog();
   [[nodiscard]] Result<void> boot_partitions(Op witnessed);
   [[nodiscard]] Result<void> clear_leftovers(const std::set<GroupDirectory>& leftovers);
@@ -128,6 +145,9 @@ class Node::Impl {
   void finish_reconciliation(Result<void> outcome);
 
   Op catalog_checkpoint_op_;
+  std::optional<U128> generation_before_;
+  U128 generation_;
+  bool witness_counts_ = false;
   std::deque<Reconciliation> reconciliations_;  // bounded by the catalog commands in flight; of shard 0's thread
   bool reconciling_ = false;
   std::vector<Shard::Task> waiting_;  // for the end of that; one per blocked caller

@@ -98,6 +98,7 @@ Result<OpenedPartition> Node::Impl::open(Opening& opening) const {
   log.must_exist = opening.origin == Origin::kWitnessed;
   log.after = timer_of(*opening.slot->shard);
   log.clock = options.clock;
+  log.witness = witness_of(place);
   return open_partition(*options.storage, opening.slot->shard->io(), std::move(log));
 }
 
@@ -111,9 +112,10 @@ Error Node::Impl::refusal(const GroupSlot& slot, const Error& cause) const {
 }
 
 void Node::Impl::adopt(const SlotPtr& slot, const metadata::TopicOptions& topic, OpenedPartition opened) {
-  slot->shard->post([this, slot, topic, opened = std::move(opened)]() mutable {
+  storage::WitnessCell* witness = claim_witness(slot->directory, *opened.log, opened.report);
+  slot->shard->post([this, slot, topic, witness, opened = std::move(opened)]() mutable {
     PartitionHost::Options host_options{slot->name, topic, [this](Error error) { fatal(std::move(error)); },
-                                        [this](Error error) { warn(std::move(error)); }};
+                                        [this](Error error) { warn(std::move(error)); }, witness};
     slot->host = std::make_unique<PartitionHost>(std::move(host_options), std::move(opened.log), std::move(opened.state), *slot->shard,
                                                  *options.clock);
     slot->host->resume_retention();
@@ -121,8 +123,10 @@ void Node::Impl::adopt(const SlotPtr& slot, const metadata::TopicOptions& topic,
 }
 
 Result<void> Node::Impl::boot() {
+  SLUICE_CHECK(begin_witness());
   SLUICE_CHECK(boot_catalog());
   SLUICE_CHECK(boot_partitions(catalog_checkpoint_op_));
+  SLUICE_CHECK(switch_witness());
   for (auto& shard : shards) shard->start();
   shard_of(kMetadataGroup).post([this] { catalog->request_checkpoint(); });
   io_threads->run([this] { empty_trash(); });
@@ -142,6 +146,7 @@ Result<void> Node::Impl::boot_catalog() {
   log_options.must_exist = !directory.is_new();
   log_options.after = timer_of(shard_of(kMetadataGroup));
   log_options.clock = options.clock;
+  log_options.witness = witness_of(kCatalogDirectory);
   auto opened = open_catalog(*options.storage, shard_of(kMetadataGroup).io(), std::move(log_options));
   if (!opened) return fail(std::move(opened).error().with("partition", "catalog"));
   if (directory.is_new()) {
@@ -152,7 +157,8 @@ Result<void> Node::Impl::boot_catalog() {
   }
   recovery.catalog = std::move(opened->report);
   catalog_checkpoint_op_ = opened->log->checkpoint_op();
-  CatalogHost::Options host_options{[this](Error error) { fatal(std::move(error)); }, [this](Error error) { warn(std::move(error)); }};
+  CatalogHost::Options host_options{[this](Error error) { fatal(std::move(error)); }, [this](Error error) { warn(std::move(error)); },
+                                    claim_witness(kCatalogDirectory, *opened->log, recovery.catalog)};
   catalog = std::make_unique<CatalogHost>(std::move(host_options), std::move(opened->log), std::move(opened->catalog), *options.clock);
   return {};
 }
@@ -198,9 +204,10 @@ Result<void> Node::Impl::boot_partitions(Op witnessed) {
                             {}};
     groups.emplace(opening.slot->directory.group, opening.slot);
     if (Result<OpenedPartition>& opened = *item.opened) {
-      found.report = std::move(opened->report);
+      found.report = opened->report;
       adopt(opening.slot, opening.topic.options, *std::move(opened));
     } else {
+      keep_witness(opening.slot->directory);
       opening.slot->refused = refusal(*opening.slot, opened.error());
       found.tried_again = opening.slot->refused->is(Errc::kPartitionUnavailable);
       found.refused = std::move(opened).error();

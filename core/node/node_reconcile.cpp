@@ -187,6 +187,7 @@ void Node::Impl::delete_partitions(const metadata::Topic& topic) {
 void Node::Impl::discard_partitions(const std::shared_ptr<Deletion>& deletion) {
   auto job = [this, deletion]() -> Result<void> {
     for (const SlotPtr& slot : deletion->slots) {
+      if (witness_file) witness_file->release(slot->directory.group, slot->directory.incarnation);
       auto moved = directory.move_to_trash(slot->directory);
       // A refused partition may have lost its directory before.
       if (moved || storage::is_absent(moved.error())) continue;

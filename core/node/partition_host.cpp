@@ -12,7 +12,7 @@
 namespace sluice::node {
 PartitionHost::PartitionHost(Options options, std::unique_ptr<log::EntryLog> log, partition::PartitionState state, Shard& shard,
                              const Clock& clock)
-    : options_(std::move(options)), shard_(shard), state_(std::move(state)), group_(std::move(log), *this, clock) {
+    : options_(std::move(options)), shard_(shard), state_(std::move(state)), group_(std::move(log), *this, clock, options_.witness) {
   for (const auto& [connector, position] : state_.sources()) {
     tenures_.emplace(connector, Tenure{position.epoch, position.state ? std::optional(position.state->sequence) : std::nullopt});
   }

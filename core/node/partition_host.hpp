@@ -66,6 +66,7 @@ class PartitionHost final : public StateMachine {
     metadata::TopicOptions topic;
     std::function<void(Error)> on_fatal;
     std::function<void(Error)> on_warning;
+    storage::WitnessCell* witness = nullptr;  // where the group says what it acknowledged
   };
   // `log` was opened and replayed into `state`.
   PartitionHost(Options options, std::unique_ptr<log::EntryLog> log, partition::PartitionState state, Shard& shard, const Clock& clock);

@@ -7,7 +7,7 @@
 
 namespace sluice::storage {
 
-enum class Errc : std::uint8_t { kLocked };
+enum class Errc : std::uint8_t { kLocked, kNoWitness };
 [[nodiscard]] const ErrorInfo& error_info(Errc code);
 
 }  // namespace sluice::storage

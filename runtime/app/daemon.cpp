@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -52,7 +54,20 @@ void raise_file_limit() {
   if (setrlimit(RLIMIT_NOFILE, &limit) != 0) daemon_log().warn("cannot raise the limit of open files to {}", limit.rlim_max);
 }
 
+// systemd names one, or several with colons between; shared memory is on every Linux.
+std::string runtime_dir_of(const config::DaemonConfig& config) {
+  if (!config.runtime_dir.empty()) return config.runtime_dir.string();
+  const char* given = std::getenv("RUNTIME_DIRECTORY");
+  const std::string_view first = std::string_view(given == nullptr ? "" : given);
+  if (!first.empty()) return std::string(first.substr(0, first.find(':')));
+  return fmt::format("/dev/shm/sluice-{}", geteuid());
+}
+
 void log_recovery(const node::NodeRecovery& recovery) {
+  if (recovery.no_witness) {
+    daemon_log().warn("if this process is killed, the log will not know it from a power cut, and partitions go on behind a gap: {}",
+                      recovery.no_witness->to_string());
+  }
   const auto log_cut = [](const std::string& where, const log::RecoveryReport& report) {
     if (!report.cut) return;
     daemon_log().warn("{}: {} damaged bytes at the end of {} from {} on were cut and set aside as {}: {}", where, report.cut->bytes,
@@ -78,6 +93,7 @@ class Daemon {
 
   Result<void> start() {
     SLUICE_TRY(node_, node::Node::open({.data_dir = config_.data_dir.string(),
+                                        .runtime_dir = runtime_dir_of(config_),
                                         .shards = config_.shards,
                                         .on_fatal = [this](Error error) { departure_.fatal(std::move(error)); },
                                         .on_warning = [](const Error& error) { daemon_log().warn("{}", error.to_string()); }}));

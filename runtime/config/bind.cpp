@@ -129,6 +129,7 @@ DaemonConfig bind_daemon(const Tree& tree, const std::filesystem::path& file) {
   DaemonConfig out;
   out.file = file;
   if (const std::string data_dir = reader.text({"data_dir"}); !data_dir.empty()) out.data_dir = absolute(data_dir);
+  if (const std::string runtime_dir = reader.text({"runtime_dir"}); !runtime_dir.empty()) out.runtime_dir = absolute(runtime_dir);
   out.connectors_dir = absolute(reader.text({"connectors_dir"}));
   for (const std::string& path : reader.texts({"plugins", "path"})) out.plugin_path.push_back(absolute(path));
   out.shards = reader.count<std::uint32_t>({"shards"});

@@ -27,6 +27,7 @@ struct LogConfig {
 struct DaemonConfig {
   std::filesystem::path file;                             // absolute path of sluice.toml
   std::filesystem::path data_dir;                         // required; relative paths are relative to the file
+  std::filesystem::path runtime_dir;                      // empty: the place that the system gives
   std::filesystem::path connectors_dir = "connectors.d";  // absolute once loaded
   std::vector<std::filesystem::path> plugin_path;         // plugins.path: searched in order, before the built-in places
   std::uint32_t shards = 0;                               // 0 = one per core, at most 16

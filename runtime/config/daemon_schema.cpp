@@ -94,6 +94,13 @@ const Schema& daemon_schema() {
            .description = "Folder of the log and everything else the daemon keeps. Made if missing; locked while the daemon runs.",
            .is_required = true,
            .judge = judge_not_empty},
+          {.name = "runtime_dir",
+           .kind = Kind::kString,
+           .description =
+               "Folder on a tmpfs where the daemon notes what it acknowledged last, so that after a kill the log goes on without "
+               "a gap. Its last part is made if missing. With systemd: `RuntimeDirectory=` and "
+               "`RuntimeDirectoryPreserve=restart`.",
+           .default_note = "`$RUNTIME_DIRECTORY`, else `/dev/shm/sluice-<user id>`"},
           {.name = "connectors_dir",
            .kind = Kind::kString,
            .description = "Folder of the connector files, `*.toml`.",

@@ -169,5 +169,39 @@ TEST(GroupDirectory, ParsesOnlyItsOwnSpelling) {
   }
 }
 
+TEST_F(DataDirectoryTest, NamesTheRunWhoseWitnessCounts) {
+  const auto directory = open();
+  ASSERT_TRUE(directory.has_value());
+  EXPECT_EQ(*directory->generation(), std::nullopt);
+  EXPECT_FALSE(*directory->begin_generation(std::nullopt));
+  EXPECT_TRUE(*directory->begin_generation(U128{1, 2}));
+  EXPECT_EQ(*directory->generation(), (U128{1, 2}));
+  EXPECT_TRUE(*directory->begin_generation(U128{3, 4}));
+  EXPECT_EQ(*directory->generation(), (U128{3, 4}));
+  EXPECT_FALSE(*directory->begin_generation(std::nullopt)) << "a run without a witness";
+  EXPECT_EQ(*directory->generation(), std::nullopt);
+}
+
+TEST_F(DataDirectoryTest, AnUnreadableNameOfARunIsNone) {
+  const auto directory = open();
+  ASSERT_TRUE(directory.has_value());
+  for (const std::string text : {"", "generation", "generation = 12\n", "other = 00000000000000000000000000000001\n"}) {
+    write("generation", text);
+    EXPECT_EQ(*directory->generation(), std::nullopt) << text;
+  }
+}
+
+TEST_F(DataDirectoryTest, WithoutRoomForTheNewRunTheOldOneCountsNoMoreEither) {
+  test::MemoryStorage storage;
+  const auto directory = DataDirectory::open(storage, temporary_ / "data", random_);
+  ASSERT_TRUE(directory.has_value()) << directory.error().to_string();
+  ASSERT_TRUE(*directory->begin_generation(U128{1, 2}));
+  storage.fault = {test::Change::kWrite, 1, ENOSPC};
+  EXPECT_FALSE(*directory->begin_generation(U128{3, 4}));
+  EXPECT_EQ(*directory->generation(), std::nullopt);
+  storage.fault = {test::Change::kWrite, 1, EIO};
+  EXPECT_FALSE(directory->begin_generation(U128{3, 4}).has_value());
+}
+
 }  // namespace
 }  // namespace sluice::node

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/node/group_host.hpp"
 
+#include <stdlib.h>
+
+#include <filesystem>
+
 #include "core/node/errc.hpp"
+#include "core/storage/posix_storage.hpp"
+#include "core/storage/witness_file.hpp"
 #include "tests/unit/core/node/host_fixture.hpp"
 
 namespace sluice::node {
@@ -162,6 +168,36 @@ TEST_F(GroupHostTest, AFailedSyncAfterTheLastCheckpointFencesToo) {
   ASSERT_TRUE(closed_.has_value());
   EXPECT_TRUE(closed_->error().is(Errc::kFatal)) << closed_->error().to_string();
   EXPECT_EQ(machine.fenced, 1);
+}
+
+// What a process that is killed inside the call would leave in the file.
+std::vector<storage::WitnessRecord> records_now(const std::string& path, const storage::WitnessHeader& run) {
+  const auto bytes = storage::read_file(storage::posix_storage(), path, storage::kWitnessFileBytes);
+  EXPECT_TRUE(bytes.has_value());
+  return storage::decode_witness_file(*bytes, run);
+}
+
+TEST_F(GroupHostTest, StoresTheWitnessBeforeItAnswers) {
+  std::string runtime_dir = "/dev/shm/sluice-witness-XXXXXX";
+  ASSERT_NE(::mkdtemp(runtime_dir.data()), nullptr);
+  constexpr storage::WitnessHeader kRun{{1, 2}, {3, 4}};
+  const auto file = storage::WitnessFile::create(runtime_dir, kRun);
+  ASSERT_TRUE(file.has_value()) << file.error().to_string();
+  host_.reset();
+  host_.emplace(open_log(), machine_, clock_, (*file)->claim(GroupId(1), Incarnation(1)));
+  int answers = 0;
+  for (const bool must_sync : {true, true, false, true}) {
+    host_->propose(batch_of("payload"), must_sync, [&](const Result<Proposed>& outcome) {
+      ++answers;
+      const auto records = records_now((*file)->path(), kRun);
+      ASSERT_EQ(records.size(), 1U);
+      EXPECT_GE(records[0].op, outcome->op);
+    });
+  }
+  EXPECT_TRUE(records_now((*file)->path(), kRun).empty()) << "nothing is acknowledged yet";
+  queue_.run_all();
+  EXPECT_EQ(answers, 4);
+  std::filesystem::remove_all(runtime_dir);
 }
 
 }  // namespace

@@ -2,7 +2,9 @@
 // A place for a node's files, and a file system that can be made to hang or fail.
 #pragma once
 
+#include <signal.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
@@ -64,6 +66,12 @@ class TroubledStorage final : public storage::Storage {
     const std::lock_guard lock(mutex_);
     unrenamable_ = std::move(part);
   }
+  // The process dies just before or right after something is renamed to a path that holds `part`, until told otherwise by an empty string.
+  void kill_at_rename(std::string part, bool after) {
+    const std::lock_guard lock(mutex_);
+    deadly_ = std::move(part);
+    deadly_after_ = after;
+  }
   [[nodiscard]] std::vector<std::string> synced_directories() {
     const std::lock_guard lock(mutex_);
     return synced_directories_;
@@ -77,7 +85,10 @@ class TroubledStorage final : public storage::Storage {
   }
   Result<void> rename(const std::string& from, const std::string& to) override {
     SLUICE_CHECK(refuse(unrenamable_, to, EIO));
-    return real_.rename(from, to);
+    kill_if(to, false);
+    SLUICE_CHECK(real_.rename(from, to));
+    kill_if(to, true);
+    return {};
   }
   Result<void> remove(const std::string& path) override {
     SLUICE_CHECK(refuse(unremovable_, path, EPERM));
@@ -122,6 +133,11 @@ class TroubledStorage final : public storage::Storage {
     return fail(errno_error(error_number, "'" + path + "'").with("file", path));
   }
 
+  void kill_if(const std::string& path, bool after) {
+    const std::lock_guard lock(mutex_);
+    if (!deadly_.empty() && after == deadly_after_ && path.find(deadly_) != std::string::npos) ::kill(::getpid(), SIGKILL);
+  }
+
   void wait_until_released() {
     std::unique_lock lock(mutex_);
     released_.wait(lock, [this] { return !holding_; });
@@ -134,6 +150,8 @@ class TroubledStorage final : public storage::Storage {
   std::string unopenable_;
   std::string unremovable_;
   std::string unrenamable_;
+  std::string deadly_;
+  bool deadly_after_ = false;
   std::vector<std::string> synced_directories_;
   std::atomic<bool> failing_{false};
 };

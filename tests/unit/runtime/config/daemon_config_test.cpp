@@ -20,6 +20,7 @@ TEST_F(DaemonConfigFile, GivesTheDefaultsOfTheStructs) {
   const DaemonConfig loaded = load_daemon_config(world_.config(), {}).value();
   const DaemonConfig expected;
   EXPECT_EQ(loaded.shards, expected.shards);
+  EXPECT_EQ(loaded.runtime_dir, expected.runtime_dir);
   EXPECT_EQ(loaded.shutdown_deadline, expected.shutdown_deadline);
   EXPECT_EQ(loaded.plugin_probe_timeout, expected.plugin_probe_timeout);
   EXPECT_EQ(loaded.http.address, expected.http.address);
@@ -34,6 +35,7 @@ TEST_F(DaemonConfigFile, GivesTheDefaultsOfTheStructs) {
 TEST_F(DaemonConfigFile, GivesWhatIsWritten) {
   world_.write("sluice.toml", R"(
 data_dir = "/d"
+runtime_dir = "/run/s"
 shards = 3
 shutdown_deadline = "1m30s"
 [plugins]
@@ -49,6 +51,7 @@ format = "json"
 )");
   const DaemonConfig loaded = load_daemon_config(world_.config(), {}).value();
   EXPECT_EQ(loaded.data_dir, "/d");
+  EXPECT_EQ(loaded.runtime_dir, "/run/s");
   EXPECT_EQ(loaded.shards, 3u);
   EXPECT_EQ(loaded.shutdown_deadline, std::chrono::seconds{90});
   EXPECT_EQ(loaded.plugin_probe_timeout, std::chrono::seconds{2});

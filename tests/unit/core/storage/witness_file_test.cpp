@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/storage/witness_file.hpp"
+
+#include <filesystem>
+
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/storage/errc.hpp"
+
+namespace sluice::storage {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::UnorderedElementsAre;
+
+constexpr WitnessHeader kRun{{1, 2}, {3, 4}};
+constexpr WitnessHeader kOtherRun{{1, 2}, {5, 6}};
+
+constexpr WitnessRecord record_of(std::uint64_t group, std::uint64_t op) {
+  return {GroupId(group), Incarnation(1), Op(op), {op, group}, Op(op)};
+}
+
+class WitnessFileTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = "/dev/shm/sluice-witness-XXXXXX";
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    root_ = name;
+  }
+  void TearDown() override { std::filesystem::remove_all(root_); }
+
+  [[nodiscard]] std::unique_ptr<WitnessFile> create(const WitnessHeader& run = kRun) const {
+    auto file = WitnessFile::create(root_, run);
+    EXPECT_TRUE(file.has_value()) << file.error().to_string();
+    return *std::move(file);
+  }
+  [[nodiscard]] std::vector<WitnessRecord> read(const WitnessHeader& run = kRun) const {
+    auto records = WitnessFile::read(root_, run);
+    EXPECT_TRUE(records.has_value()) << records.error().to_string();
+    return *std::move(records);
+  }
+
+  std::string root_;
+};
+
+TEST_F(WitnessFileTest, LeavesTheNewestRecordOfEachGroupToTheNextProcess) {
+  auto file = create();
+  for (std::uint64_t group = 0; group < 100; ++group) {
+    WitnessCell* cell = file->claim(GroupId(group), Incarnation(1));
+    ASSERT_NE(cell, nullptr);
+    for (std::uint64_t op = 0; op <= group; ++op) cell->store(record_of(group, op));
+  }
+  file.reset();
+  const auto records = read();
+  ASSERT_EQ(records.size(), 100U);
+  for (const WitnessRecord& record : records) EXPECT_EQ(record, record_of(record.group.value(), record.group.value()));
+}
+
+TEST_F(WitnessFileTest, HasWhatAKilledProcessStored) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    auto file = WitnessFile::create(root_, kRun);
+    if (file) (*file)->claim(GroupId(1), Incarnation(1))->store(record_of(1, 9));
+    ::kill(::getpid(), SIGKILL);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFSIGNALED(status));
+  EXPECT_THAT(read(), ElementsAre(record_of(1, 9)));
+}
+
+TEST_F(WitnessFileTest, IsNotReadWhileItsProcessLivesNorRemoved) {
+  auto file = create();
+  file->claim(GroupId(1), Incarnation(1))->store(record_of(1, 1));
+  EXPECT_THAT(read(), IsEmpty());
+  WitnessFile::remove(root_, kRun);
+  file.reset();
+  EXPECT_THAT(read(), ElementsAre(record_of(1, 1)));
+  WitnessFile::remove(root_, kRun);
+  EXPECT_THAT(read(), IsEmpty());
+  EXPECT_TRUE(std::filesystem::is_empty(root_));
+}
+
+TEST_F(WitnessFileTest, OfAnotherRunSaysNothing) {
+  create()->claim(GroupId(1), Incarnation(1))->store(record_of(1, 1));
+  EXPECT_THAT(read(kOtherRun), IsEmpty());
+  std::filesystem::rename(root_ + "/" + std::filesystem::directory_iterator(root_)->path().filename().string(), create(kOtherRun)->path());
+  EXPECT_THAT(read(kOtherRun), IsEmpty()) << "a file under the other's name";
+}
+
+TEST_F(WitnessFileTest, GivesAReleasedCellToAnotherGroup) {
+  auto file = create();
+  WitnessCell* first = file->claim(GroupId(1), Incarnation(1));
+  first->store(record_of(1, 5));
+  file->claim(GroupId(2), Incarnation(1))->store(record_of(2, 6));
+  EXPECT_EQ(file->claim(GroupId(1), Incarnation(1)), first);
+  file->release(GroupId(1), Incarnation(1));
+  file->release(GroupId(1), Incarnation(1));
+  WitnessCell* third = file->claim(GroupId(3), Incarnation(1));
+  EXPECT_EQ(third, first);
+  file.reset();
+  EXPECT_THAT(read(), ElementsAre(record_of(2, 6))) << "the third stored nothing";
+}
+
+TEST_F(WitnessFileTest, HasNoCellForMoreThanItsMaximumOfGroups) {
+  auto file = create();
+  for (std::size_t i = 0; i < kWitnessGroupsMax; ++i) ASSERT_NE(file->claim(GroupId(i), Incarnation(1)), nullptr) << i;
+  EXPECT_EQ(file->claim(GroupId(kWitnessGroupsMax), Incarnation(1)), nullptr);
+  file->claim(GroupId(kWitnessGroupsMax - 1), Incarnation(1))->store(record_of(kWitnessGroupsMax - 1, 3));
+  file.reset();
+  EXPECT_THAT(read(), ElementsAre(record_of(kWitnessGroupsMax - 1, 3)));
+}
+
+TEST_F(WitnessFileTest, TakesOnlyThePagesThatItsGroupsNeed) {
+  auto file = create();
+  EXPECT_NE(file->claim(GroupId(1), Incarnation(1)), nullptr);
+  struct stat status{};
+  ASSERT_EQ(::stat(file->path().c_str(), &status), 0);
+  EXPECT_EQ(static_cast<std::size_t>(status.st_size), kWitnessFileBytes);
+  EXPECT_LE(status.st_blocks * 512, 64 * 1024);
+}
+
+TEST_F(WitnessFileTest, MakesTheDirectoryForItselfAlone) {
+  root_ += "/made";
+  const auto file = create();
+  struct stat status{};
+  ASSERT_EQ(::stat(root_.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 07777U, 0700U);
+  root_.resize(root_.size() - 5);
+}
+
+TEST_F(WitnessFileTest, RefusesADirectoryThatOutlivesTheSystem) {
+  std::string name = ::testing::TempDir() + "sluice-witness-XXXXXX";
+  ASSERT_NE(::mkdtemp(name.data()), nullptr);
+  const auto created = WitnessFile::create(name, kRun);
+  const auto read = WitnessFile::read(name, kRun);
+  EXPECT_TRUE(std::filesystem::is_empty(name));
+  std::filesystem::remove_all(name);
+  ASSERT_FALSE(created.has_value());
+  EXPECT_TRUE(created.error().is(Errc::kNoWitness)) << created.error().to_string();
+  ASSERT_FALSE(read.has_value());
+  EXPECT_TRUE(read.error().is(Errc::kNoWitness));
+}
+
+TEST_F(WitnessFileTest, RefusesADirectoryThatAnybodyMayWriteTo) {
+  ASSERT_EQ(::chmod(root_.c_str(), 01777), 0);
+  const auto created = WitnessFile::create(root_, kRun);
+  ASSERT_FALSE(created.has_value());
+  EXPECT_TRUE(created.error().is(Errc::kNoWitness)) << created.error().to_string();
+}
+
+}  // namespace
+}  // namespace sluice::storage
