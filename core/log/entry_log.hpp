@@ -53,6 +53,8 @@ struct LogOptions {
   const Clock* clock = nullptr;
   // Runs the task on the owner's thread after the delay. Without it, a full disk is tried again only by calls.
   std::function<void(std::chrono::nanoseconds, std::move_only_function<void()>)> after;
+  // Told, on the owner's thread, when a full disk closes admission: once each time.
+  std::function<void(const Error&)> on_full;
   std::optional<Witness> witness;  // none: after an unclean stop it is not known whether the operating system lived on
   bool must_exist = false;         // somebody knows that the log was made: with nothing there, it is refused and not made anew
 };

@@ -219,7 +219,9 @@ void EntryLog::Impl::on_write_failed(bool storage_full, Error error) {
   if (!storage_full) return fence(std::move(error));
   Error full(Errc::kStorageFull, fmt::format("{}: {}", options_.directory, error.message()));
   if (stopped_) return fence(std::move(full));
+  const bool is_news = !full_;
   full_ = std::move(full);
+  if (is_news && options_.on_full) options_.on_full(*full_);
   pump();  // what is written may still be synced
   if (!options_.after) return;
   options_.after(kFullRetryInterval, [log = weak_from_this()] {

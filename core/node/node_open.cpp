@@ -98,6 +98,7 @@ Result<OpenedPartition> Node::Impl::open(Opening& opening) const {
   log.must_exist = opening.origin == Origin::kWitnessed;
   log.after = timer_of(*opening.slot->shard);
   log.clock = options.clock;
+  log.on_full = [this, name = opening.slot->name](const Error& error) { warn(Error(error).with("partition", name)); };
   log.witness = witness_of(place);
   return open_partition(*options.storage, opening.slot->shard->io(), std::move(log));
 }
@@ -146,6 +147,7 @@ Result<void> Node::Impl::boot_catalog() {
   log_options.must_exist = !directory.is_new();
   log_options.after = timer_of(shard_of(kMetadataGroup));
   log_options.clock = options.clock;
+  log_options.on_full = [this](const Error& error) { warn(Error(error).with("partition", "catalog")); };
   log_options.witness = witness_of(kCatalogDirectory);
   auto opened = open_catalog(*options.storage, shard_of(kMetadataGroup).io(), std::move(log_options));
   if (!opened) return fail(std::move(opened).error().with("partition", "catalog"));

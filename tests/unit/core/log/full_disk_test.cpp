@@ -49,8 +49,11 @@ TEST_F(FullDisk, TakesNoEntryWhileTheDiskIsFull) {
   auto with = options();
   std::move_only_function<void()> timer;
   with.after = [&](std::chrono::nanoseconds, std::move_only_function<void()> task) { timer = std::move(task); };
+  std::vector<std::string> told;
+  with.on_full = [&](const Error& error) { told.emplace_back(error.code()); };
   must_open(with);
   must_append(batch_of(1, "a"), true);
+  EXPECT_EQ(told.size(), 0U);
   std::string waiting;
   storage_.fault = MemoryStorage::Fault{Change::kWrite, 2, ENOSPC};
   log_->append(stamped(batch_of(1, "b"), true), [&](Result<void> result) { waiting = result ? "ok" : result.error().code(); });
@@ -58,6 +61,7 @@ TEST_F(FullDisk, TakesNoEntryWhileTheDiskIsFull) {
   EXPECT_EQ(waiting, "");
   storage_.fault = MemoryStorage::Fault{Change::kWrite, 1, ENOSPC};
   EXPECT_EQ(append(batch_of(1, "c"), true).error().code(), "log.storage_full");
+  EXPECT_EQ(told, (std::vector<std::string>{"log.storage_full"})) << "once, however often it is tried";
   EXPECT_EQ(waiting, "");
   ASSERT_TRUE(timer != nullptr);
   timer();
