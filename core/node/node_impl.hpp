@@ -90,7 +90,7 @@ class Node::Impl {
   [[nodiscard]] log::LogOptions log_options(const metadata::Topic& topic, GroupId group) const;
   [[nodiscard]] OpeningPtr make_opening(const metadata::Topic& topic, std::size_t index, Origin origin);
   // [blocking]
-  [[nodiscard]] Result<OpenedPartition> open(Opening& opening) const;
+  [[nodiscard]] Result<OpenedPartition> open(Opening& opening);
   // Hands an opened partition to its shard. Later posts to that shard find it there.
   void adopt(const SlotPtr& slot, const metadata::TopicOptions& topic, OpenedPartition opened);
 

@@ -79,7 +79,7 @@ OpeningPtr Node::Impl::make_opening(const metadata::Topic& topic, std::size_t in
   return std::make_shared<Opening>(Opening{topic, index, make_slot(topic, index), origin});
 }
 
-Result<OpenedPartition> Node::Impl::open(Opening& opening) const {
+Result<OpenedPartition> Node::Impl::open(Opening& opening) {
   const GroupDirectory place = opening.slot->directory;
   SLUICE_TRY(const bool is_there, directory.has_group(place));
   if (opening.origin == Origin::kWitnessed && !is_there) {
