@@ -122,7 +122,8 @@ class EntryLog {
   // Offsets below it may have been acknowledged before an unclean stop: the owner first appends EntryDraft::gap of it, and no other entry
   // is taken before. None if there are no such offsets, or once the gap is appended.
   [[nodiscard]] std::optional<Offset> mint_from() const;
-  // The disk is full: log.storage_full until what waits could be written. Tries that again, and so does an append.
+  // The disk is full: log.storage_full until what waits could be written. It is tried again every kFullRetryInterval; without a timer,
+  // by this call and by append.
   [[nodiscard]] std::optional<Error> storage_full();
   [[nodiscard]] const LogOptions& options() const;
 

@@ -84,6 +84,7 @@ class EntryLog::Impl : public std::enable_shared_from_this<EntryLog::Impl> {
 
   std::optional<Error> fenced_;
   std::optional<Error> full_;  // the disk: what waits is not written until a retry succeeds
+  bool retry_timer_ = false;   // set: it tries again by itself
   bool stopped_ = false;
   bool abandoned_ = false;
 

@@ -74,9 +74,7 @@ void EntryLog::Impl::start_roll() {
       [&storage = storage_, directory = options_.directory, log = active_log_, index = active_index_file_, pair, mode]() -> Result<void> {
         SLUICE_CHECK(complete_segment(*log, *index));
         pair->completed_last = true;
-        auto begun = begin_segment(storage, directory, *pair, mode);
-        if (!begun) pair->storage_full = begun.error().is(sluice::Errc::kNoSpace);
-        return begun;
+        return begin_segment(storage, directory, *pair, mode);
       },
       [self = shared_from_this(), pair](Result<void> outcome) {
         self->busy_ = false;
@@ -99,10 +97,20 @@ Result<void> EntryLog::Impl::complete_segment(storage::File& log, storage::File&
 
 Result<void> EntryLog::Impl::begin_segment(storage::Storage& storage, const std::string& directory, SegmentPair& pair,
                                            storage::OpenMode mode) {
-  SLUICE_TRY(pair.log, storage.open(directory + "/" + segment_name(pair.page.first_op), mode));
-  SLUICE_CHECK(pair.log->write(0, encode_first_page(pair.page, pair.slot.frontier)));
+  // What is said to have no room may be tried again; a sync that fails so is a failed sync like any other.
+  const auto made = [&](auto& outcome) {
+    if (!outcome) pair.storage_full = outcome.error().is(sluice::Errc::kNoSpace);
+    return outcome.has_value();
+  };
+  auto log = storage.open(directory + "/" + segment_name(pair.page.first_op), mode);
+  if (!made(log)) return fail(std::move(log).error());
+  pair.log = *std::move(log);
+  auto written = pair.log->write(0, encode_first_page(pair.page, pair.slot.frontier));
+  if (!made(written)) return written;
   SLUICE_CHECK(pair.log->sync());
-  SLUICE_TRY(pair.index, storage.open(directory + "/" + index_name(pair.page.first_op), storage::OpenMode::kReplace));
+  auto index = storage.open(directory + "/" + index_name(pair.page.first_op), storage::OpenMode::kReplace);
+  if (!made(index)) return fail(std::move(index).error());
+  pair.index = *std::move(index);
   return storage.sync_directory(directory);
 }
 

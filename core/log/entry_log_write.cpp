@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -223,16 +224,20 @@ void EntryLog::Impl::on_write_failed(bool storage_full, Error error) {
   full_ = std::move(full);
   if (is_news && options_.on_full) options_.on_full(*full_);
   pump();  // what is written may still be synced
-  if (!options_.after) return;
+  if (!options_.after || std::exchange(retry_timer_, true)) return;
   options_.after(kFullRetryInterval, [log = weak_from_this()] {
-    if (const auto self = log.lock()) self->retry();
+    const auto self = log.lock();
+    if (!self) return;
+    self->retry_timer_ = false;
+    self->retry();
   });
 }
 
 void EntryLog::Impl::retry() {
   if (!full_ || retrying_ || abandoned_) return;
   retrying_ = true;
-  sync_is_due_ = false;
+  // Nobody may wait for the sync that is due: a reservation ahead of the appends is nobody's.
+  if (std::exchange(sync_is_due_, false) && !syncing_) start_sync(frontier_.limit_for(segments_.back().end));
   pump();
 }
 
@@ -244,7 +249,8 @@ void EntryLog::Impl::settle_retry() {
 }
 
 std::optional<Error> EntryLog::Impl::storage_full() {
-  retry();
+  // With a timer, calls do not try: each would write in vain.
+  if (!options_.after) retry();
   return full_;
 }
 

@@ -89,6 +89,8 @@ class GroupHost {
   [[nodiscard]] Op commit() const { return commit_; }
   [[nodiscard]] const std::optional<Error>& fenced() const { return fenced_; }
   [[nodiscard]] bool closing() const { return closing_; }
+  // What propose() would answer now because of a full disk.
+  [[nodiscard]] std::optional<Error> storage_full() { return fenced_ || closing_ ? std::nullopt : log_->storage_full(); }
   [[nodiscard]] log::EntryLog& log() { return *log_; }
   [[nodiscard]] const log::EntryLog& log() const { return *log_; }
 

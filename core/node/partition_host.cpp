@@ -35,6 +35,8 @@ Result<PartitionView> PartitionHost::inspect() const {
 }
 
 void PartitionHost::append(AppendRequest request, ProposeDone done) {
+  // Before admission, which counts what it admits as begun: a refused one is to be tried again as it was.
+  if (auto full = group_.storage_full()) return done(fail(std::move(*full)));
   if (request.source) {
     if (auto admitted = admit_source(*request.source); !admitted) return done(fail(std::move(admitted).error()));
   }
@@ -80,6 +82,7 @@ Result<void> PartitionHost::admit_source_begin(const std::string& connector) {
 void PartitionHost::propose(const partition::PartitionOp& op, Completion<PartitionView> done) {
   if (group_.fenced()) return done(fail(*group_.fenced()));
   if (group_.closing()) return done(fail(Errc::kStopped, fmt::format("{} is closing", options_.name)));
+  if (auto full = group_.storage_full()) return done(fail(std::move(*full)));
   if (auto admitted = admit(op); !admitted) return done(fail(std::move(admitted).error()));
   auto draft = entry::EntryDraft::operation(entry::EntryKind::kPartitionOp, encode(op));
   if (!draft) return done(fail(std::move(draft).error()));

@@ -94,5 +94,30 @@ TEST_F(PartitionHostTest, GoesOnlyAfterItsCheckpointWasWritten) {
   EXPECT_TRUE(storage_.exists(options().directory + "/" + log::kCheckpointName));
 }
 
+// Else the source would be fenced by the begin that never was, for as long as the partition is open.
+TEST_F(PartitionHostTest, ABeginThatAFullDiskRefusedLeavesTheTenureAsItWas) {
+  const auto begin = [this] {
+    std::optional<Result<PartitionView>> out;
+    host_->propose(partition::BeginSource{"in"}, into(out));
+    queue_.run_all();
+    return *std::move(out);
+  };
+  ASSERT_TRUE(begin());
+  const test::MemoryStorage::Fault full{test::Change::kWrite, 1, ENOSPC};
+  storage_.fault = full;
+  host_->append({batch_of("x")}, [](const Result<Proposed>&) {});
+  storage_.fault = full;
+  const auto refused = begin();
+  ASSERT_FALSE(refused);
+  EXPECT_TRUE(refused.error().is(log::Errc::kStorageFull)) << refused.error().to_string();
+  storage_.fault.reset();
+  const auto begun = begin();
+  ASSERT_TRUE(begun) << begun.error().to_string();
+  std::optional<Result<Proposed>> appended;
+  host_->append({batch_of("y"), SourceClaim{"in", begun->state->source("in")->epoch, 1}}, into(appended));
+  queue_.run_all();
+  ASSERT_TRUE(appended && *appended) << (appended ? appended->error().to_string() : "no answer");
+}
+
 }  // namespace
 }  // namespace sluice::node
