@@ -29,7 +29,7 @@ std::vector<const ErrorInfo*> collect() {
   std::vector<const ErrorInfo*> out;
   append_codes(out, sluice::Errc::kInternal);
   append_codes(out, entry::Errc::kNewerRelease);
-  append_codes(out, storage::Errc::kLocked);
+  append_codes(out, storage::Errc::kNoWitness);
   append_codes(out, log::Errc::kOutOfSequence);
   append_codes(out, metadata::Errc::kTooNew);
   append_codes(out, partition::Errc::kTooNew);

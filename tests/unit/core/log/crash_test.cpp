@@ -155,7 +155,7 @@ TEST_F(Crash, OfAnyFailedChangeFencesAndTheNextStartRecovers) {
         if (fatal && error_number == EIO) {
           ASSERT_TRUE(log_->fenced()) << where << ", " << storage_.fault_path;
         }
-        if (error_number == ENOSPC && kind != Change::kSync) {
+        if (error_number == ENOSPC && kind != Change::kSync && kind != Change::kSyncDirectory) {
           ASSERT_FALSE(log_->fenced()) << where << ", " << storage_.fault_path << log_->fenced()->to_string();
           (void)log_->storage_full();
           queue_.run_all();

@@ -100,12 +100,13 @@ TEST_F(PartitionHostTest, ABeginThatAFullDiskRefusedLeavesTheTenureAsItWas) {
     std::optional<Result<PartitionView>> out;
     host_->propose(partition::BeginSource{"in"}, into(out));
     queue_.run_all();
-    return *std::move(out);
+    return out.value_or(fail(Errc::kStopped, "not answered"));
   };
   ASSERT_TRUE(begin());
   const test::MemoryStorage::Fault full{test::Change::kWrite, 1, ENOSPC};
   storage_.fault = full;
   host_->append({batch_of("x")}, [](const Result<Proposed>&) {});
+  queue_.run_all();
   storage_.fault = full;
   const auto refused = begin();
   ASSERT_FALSE(refused);
