@@ -90,7 +90,7 @@ class OfflineTest(unittest.TestCase):
     def test_log_verify_says_what_a_start_would_do(self):
         daemon = self.make().start()
         wait_for(lambda: (daemon.get("/api/v1/connectors/numbers")["source"] or {}).get("appended") == 500, 60, "500 records")
-        self.assertEqual(run("log", "verify", daemon.data)[0], 1)
+        self.assertEqual(run("log", "verify", daemon.data)[0], 7)  # in use
         self.assertEqual(daemon.stop(), 0, daemon.read("daemon.log"))
         code, out, err = run("log", "verify", daemon.data, "--json")
         self.assertEqual(code, 0, err)
