@@ -87,9 +87,9 @@ struct FakeSinkInstance {
       return get(self).write(*call, *batch, *result);
     };
     table.flush = [](void* self, const sluice_call*, const sluice_flush_result* result) {
-      FakeBackend& backend = get(self).backend;
-      ++backend.flushes;
-      const auto failure = backend.on_flush ? backend.on_flush() : std::nullopt;
+      FakeBackend& fake = get(self).backend;
+      ++fake.flushes;
+      const auto failure = fake.on_flush ? fake.on_flush() : std::nullopt;
       if (!failure) return sluice_status{SLUICE_OK};
       result->call_failed(result->host_data, &*failure);
       return sluice_status{SLUICE_FAILED};
@@ -104,10 +104,10 @@ struct FakeSinkInstance {
     };
     table.destroy = [](void* self) { delete static_cast<FakeSinkInstance*>(self); };
     table.cancel = [](void* self) {
-      FakeBackend& backend = get(self).backend;
-      const std::lock_guard lock(backend.mutex_);
-      backend.cancelled = true;
-      backend.changed_.notify_all();
+      FakeBackend& fake = get(self).backend;
+      const std::lock_guard lock(fake.mutex_);
+      fake.cancelled = true;
+      fake.changed_.notify_all();
     };
     table.get_extension = [](void*, const char*) -> const void* { return nullptr; };
   }

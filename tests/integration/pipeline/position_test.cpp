@@ -82,7 +82,9 @@ class TrimmedSinkPosition : public PipelineTest {
     config_ = sink();
     config_.failure.dead_letter_ratio_max = 1.0;
     config_.out_of_range_to_earliest = true;
-    if (!delivered) ASSERT_TRUE(client_->begin_assignment(topic().partitions[0].ref, "out", Offset(0)));
+    if (!delivered) {
+      ASSERT_TRUE(client_->begin_assignment(topic().partitions[0].ref, "out", Offset(0)));
+    }
     if (delivered) {
       start({config_});
       // A few at a time, so that none of them is gone before it was read.

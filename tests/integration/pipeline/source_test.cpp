@@ -73,7 +73,9 @@ TEST_F(SourcePipeline, KeepsRecordsOfAKeyInOnePartitionInOrder) {
       const std::string key(as_text(*record.record.key));
       const int value = std::stoi(std::string(as_text(*record.record.payload)));
       EXPECT_EQ(home.try_emplace(key, partition.index.value()).first->second, partition.index.value());
-      if (last.contains(key)) EXPECT_LT(last[key], value);
+      if (last.contains(key)) {
+        EXPECT_LT(last[key], value);
+      }
       last[key] = value;
       ++total;
     }

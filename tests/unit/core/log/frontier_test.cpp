@@ -239,7 +239,9 @@ TEST_F(FrontierRules, SyncTheDirectoryAtEveryStart) {
   ASSERT_TRUE(machine_.crashed());
   machine_.process_crash();
   ASSERT_EQ(open_code(), "opened");
-  if (log_->mint_from()) ASSERT_TRUE(append(entry::EntryDraft::gap(*log_->mint_from()), true));
+  if (log_->mint_from()) {
+    ASSERT_TRUE(append(entry::EntryDraft::gap(*log_->mint_from()), true));
+  }
   fill(2, true);
   const Op head = log_->head().op;
   lose_power(sim::PowerLoss::kNothing);
