@@ -15,7 +15,9 @@ class StableNames : public SimFixture {
   void remove(const std::string& path) { ASSERT_TRUE(sim_.process().remove(path).has_value()); }
   std::string names_after(PowerLoss reached, std::uint64_t seed = 0) const {
     std::string out;
-    for (const std::string& name : after(reached, seed)->process().list("/d").value()) out += name;
+    const auto machine = after(reached, seed);
+    const auto names = machine->process().list("/d").value();
+    for (const std::string& name : names) out += name;
     return out;
   }
   std::set<std::string> names_at_random() const {
