@@ -89,6 +89,8 @@ class Node::Impl {
   [[nodiscard]] SlotPtr make_slot(const metadata::Topic& topic, std::size_t index);
   [[nodiscard]] log::LogOptions log_options(const metadata::Topic& topic, GroupId group) const;
   [[nodiscard]] OpeningPtr make_opening(const metadata::Topic& topic, std::size_t index, Origin origin);
+  // What every log of this node has from it: time, an ear for its full disk, the witness of the run before.
+  void connect(log::LogOptions& log, GroupDirectory place, Shard& shard, std::string name);
   // [blocking]
   [[nodiscard]] Result<OpenedPartition> open(Opening& opening);
   // Hands an opened partition to its shard. Later posts to that shard find it there.

@@ -17,11 +17,6 @@ namespace {
 constexpr std::size_t kBootThreadsMax = 8;
 constexpr GroupDirectory kCatalogDirectory{kMetadataGroup, Incarnation(0)};
 constexpr std::uint64_t kCatalogSegmentBytes = 16ULL << 20;
-
-// The log's timers run where the log does.
-auto timer_of(Shard& shard) {
-  return [&shard](std::chrono::nanoseconds delay, std::move_only_function<void()> task) { shard.after(delay, std::move(task)); };
-}
 constexpr std::uint64_t kHotBytesOfTopic = 64ULL << 20;  // newest entries kept in memory, over all partitions of a topic
 constexpr std::uint64_t kHotBytesMin = 64ULL << 10;      // … but at least this per partition
 
@@ -79,6 +74,14 @@ OpeningPtr Node::Impl::make_opening(const metadata::Topic& topic, std::size_t in
   return std::make_shared<Opening>(Opening{topic, index, make_slot(topic, index), origin});
 }
 
+void Node::Impl::connect(log::LogOptions& log, GroupDirectory place, Shard& shard, std::string name) {
+  // The log's timers run where the log does.
+  log.after = [&shard](std::chrono::nanoseconds delay, std::move_only_function<void()> task) { shard.after(delay, std::move(task)); };
+  log.clock = options.clock;
+  log.on_full = [this, name = std::move(name)](const Error& error) { warn(Error(error).with("partition", name)); };
+  log.witness = witness_of(place);
+}
+
 Result<OpenedPartition> Node::Impl::open(Opening& opening) {
   const GroupDirectory place = opening.slot->directory;
   SLUICE_TRY(const bool is_there, directory.has_group(place));
@@ -96,10 +99,7 @@ Result<OpenedPartition> Node::Impl::open(Opening& opening) {
   }
   log::LogOptions log = log_options(opening.topic, place.group);
   log.must_exist = opening.origin == Origin::kWitnessed;
-  log.after = timer_of(*opening.slot->shard);
-  log.clock = options.clock;
-  log.on_full = [this, name = opening.slot->name](const Error& error) { warn(Error(error).with("partition", name)); };
-  log.witness = witness_of(place);
+  connect(log, place, *opening.slot->shard, opening.slot->name);
   return open_partition(*options.storage, opening.slot->shard->io(), std::move(log));
 }
 
@@ -145,10 +145,7 @@ Result<void> Node::Impl::boot_catalog() {
   log_options.group = kMetadataGroup;
   log_options.segment_bytes = kCatalogSegmentBytes;
   log_options.must_exist = !directory.is_new();
-  log_options.after = timer_of(shard_of(kMetadataGroup));
-  log_options.clock = options.clock;
-  log_options.on_full = [this](const Error& error) { warn(Error(error).with("partition", "catalog")); };
-  log_options.witness = witness_of(kCatalogDirectory);
+  connect(log_options, kCatalogDirectory, shard_of(kMetadataGroup), "catalog");
   auto opened = open_catalog(*options.storage, shard_of(kMetadataGroup).io(), std::move(log_options));
   if (!opened) return fail(std::move(opened).error().with("partition", "catalog"));
   if (directory.is_new()) {
