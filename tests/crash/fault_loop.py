@@ -7,17 +7,13 @@ not be written is tried again), or it leaves with exit 6 and says which partitio
 catalog's log and says so; anything else fails. Afterwards a start
 without faults recovers, the accounting identity holds, and in the end every line has arrived as the kill loop demands. Prints its seed.
 """
-import argparse
 import collections
 import glob
 import os
 import re
-import shutil
-import sys
-import tempfile
 import time
 
-from kill_loop import Loop, checkpoint_paths
+from kill_loop import Loop, checkpoint_paths, run_loop
 
 EXIT_NOT_STARTED = 1
 EXIT_NOT_DURABLE = 6
@@ -85,48 +81,19 @@ class FaultLoop(Loop):
         except FileNotFoundError:
             return False
 
-    def faults(self):
+    def exercise(self):
         self.check_identity()  # makes the topics and their files
         for repeat in range(self.arguments.rounds):
             for name, paths, calls, numbers in fault_points(self.daemon.root):
                 for number in numbers:
                     self.inject(name, paths, calls, "EIO" if (number + repeat) % 2 else "ENOSPC", number + repeat)
 
-    def run(self):
-        self.writer.start()
-        try:
-            self.faults()
-            self.finish()
-        finally:
-            if self.writer.is_alive():
-                self.writer.stop()
-            if self.daemon.process and self.daemon.process.poll() is None:
-                self.daemon.kill()
-            self.receiver.stop()
+    def report(self):
         print(f"fault loop: {dict(self.ends)}; audit consistent after each of {self.audited} restarts; {self.writer.total()} lines")
         for name in ("write of a log", "sync of a log"):
             if self.ends[(name, "left")] + self.ends[(name, "went on")] == 0:
                 raise AssertionError(f"no fault was met: {name}")
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--build", default="build/release")
-    parser.add_argument("--rounds", type=int, default=1)
-    parser.add_argument("--rate", type=int, default=3000, help="lines per second")
-    parser.add_argument("--seed", type=int, default=int(time.time()))
-    parser.add_argument("--keep", action="store_true", help="keep the directory")
-    arguments = parser.parse_args()
-    print(f"fault loop: seed {arguments.seed}", flush=True)
-    root = tempfile.mkdtemp(prefix="sluice-fault-")
-    try:
-        FaultLoop(arguments, root).run()
-    except BaseException:
-        print(f"fault loop: failed with --seed {arguments.seed}; the directory is kept: {root}", file=sys.stderr)
-        raise
-    if not arguments.keep:
-        shutil.rmtree(root)
-
-
 if __name__ == "__main__":
-    main()
+    run_loop("fault", FaultLoop, lambda parser: parser.add_argument("--rounds", type=int, default=1))

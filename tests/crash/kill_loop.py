@@ -224,11 +224,14 @@ class Loop:
         check_file(self.daemon.root, self.writer.written)
         check_http(self.receiver, self.writer.written)
 
+    def exercise(self):
+        self.random_kills()
+        self.point_kills()
+
     def run(self):
         self.writer.start()
         try:
-            self.random_kills()
-            self.point_kills()
+            self.exercise()
             self.finish()
         finally:
             if self.writer.is_alive():
@@ -236,6 +239,9 @@ class Loop:
             if self.daemon.process and self.daemon.process.poll() is None:
                 self.daemon.kill()
             self.receiver.stop()
+        self.report()
+
+    def report(self):
         kills = self.arguments.kills
         print(f"kill loop: {kills} random kills, {self.found_in_flight} found records in flight; "
               f"points {dict(self.hit)}; audit consistent after each of {self.audited} restarts; "
@@ -247,24 +253,25 @@ class Loop:
             raise AssertionError(f"crash points that were never reached: {missed}")
 
 
-def main():
+def run_loop(name, loop, add_arguments):
+    """The command line of a loop: prints its seed and takes one, keeps the directory of a failure."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", default="build/release")
-    parser.add_argument("--kills", type=int, default=100)
+    add_arguments(parser)
     parser.add_argument("--rate", type=int, default=3000, help="lines per second")
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--keep", action="store_true", help="keep the directory")
     arguments = parser.parse_args()
-    print(f"kill loop: seed {arguments.seed}", flush=True)
-    root = tempfile.mkdtemp(prefix="sluice-kill-")
+    print(f"{name} loop: seed {arguments.seed}", flush=True)
+    root = tempfile.mkdtemp(prefix=f"sluice-{name}-")
     try:
-        Loop(arguments, root).run()
+        loop(arguments, root).run()
     except BaseException:
-        print(f"kill loop: failed with --seed {arguments.seed}; the directory is kept: {root}", file=sys.stderr)
+        print(f"{name} loop: failed with --seed {arguments.seed}; the directory is kept: {root}", file=sys.stderr)
         raise
     if not arguments.keep:
         shutil.rmtree(root)
 
 
 if __name__ == "__main__":
-    main()
+    run_loop("kill", Loop, lambda parser: parser.add_argument("--kills", type=int, default=100))
