@@ -118,10 +118,10 @@ path = ["{self.build}/plugins"]
     def status(self, key):
         return self.call(f"connectors/{key}")
 
-    def serving(self, keys):
-        """True once all these connectors are up and running."""
+    def serving(self, keys, also=()):
+        """True once all these connectors are up and running, or in one of the states `also`."""
         try:
-            return all(self.status(key)["state"] in ("running", "stalled") for key in keys)
+            return all(self.status(key)["state"] in ("running", "stalled", *also) for key in keys)
         except (urllib.error.URLError, ConnectionError):
             return False
 
