@@ -52,20 +52,18 @@ Result<AppendResult> Client::append(PartitionRef partition, AppendBatch batch) {
   return Answer<AppendResult>::wait(kOperationDeadline, [&](auto done) { append(partition, std::move(batch), std::move(done)); });
 }
 
-void Client::read(PartitionRef partition, const ReadRequest& request, Completion<ReadResult> done) {
+void Client::read(PartitionRef partition, const ReadRequest& request, Completion<UndecodedRead> done) {
   impl_->node.read(partition.group, {request.from, request.bytes_max, request.wait_max},
                    [request, done = std::move(done)](Result<node::ReadOutcome> outcome) mutable {
                      if (!outcome) return done(fail(std::move(outcome).error()));
-                     done(to_read_result(request, *std::move(outcome)));
+                     done([request, found = *std::move(outcome)]() mutable { return to_read_result(request, std::move(found)); });
                    });
 }
 
 Result<ReadResult> Client::read(PartitionRef partition, const ReadRequest& request) {
-  // Decoded here and not on the shard, which has others to serve.
-  SLUICE_TRY(node::ReadOutcome outcome, Answer<node::ReadOutcome>::wait(request.wait_max + kOperationDeadline, [&](auto done) {
-               impl_->node.read(partition.group, {request.from, request.bytes_max, request.wait_max}, std::move(done));
-             }));
-  return to_read_result(request, std::move(outcome));
+  SLUICE_TRY(UndecodedRead found, Answer<UndecodedRead>::wait(request.wait_max + kOperationDeadline,
+                                                              [&](auto done) { read(partition, request, std::move(done)); }));
+  return found();
 }
 
 Result<Offset> Client::offset_for_time(PartitionRef partition, TimestampUs at) {

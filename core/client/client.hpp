@@ -88,6 +88,8 @@ struct ReadResult {
   Offset high_watermark{};           // one past the newest committed record at the time of the read
   std::shared_ptr<const void> owner{};
 };
+// What a read found, as it is stored. To be called once, on the thread that wants the records: the shard's has others to serve.
+using UndecodedRead = std::move_only_function<Result<ReadResult>()>;
 
 // Thread-safe; any thread but a shard's for the blocking calls. Destroy every Client before its Node.
 class Client {
@@ -110,7 +112,8 @@ class Client {
   [[nodiscard]] Result<AppendResult> append(PartitionRef partition, AppendBatch batch);
 
   // Records out, never beyond commit. Below the earliest offset or beyond the end: kOutOfRange.
-  void read(PartitionRef partition, const ReadRequest& request, Completion<ReadResult> done);
+  // `done` gets what is stored, still undecoded.
+  void read(PartitionRef partition, const ReadRequest& request, Completion<UndecodedRead> done);
   [[nodiscard]] Result<ReadResult> read(PartitionRef partition, const ReadRequest& request);
   // First offset whose timestamp is ≥ `at`; the next offset if there is none.
   [[nodiscard]] Result<Offset> offset_for_time(PartitionRef partition, TimestampUs at);

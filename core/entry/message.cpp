@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/entry/message.hpp"
 
-#include <array>
+#include <algorithm>
 
 #include <fmt/format.h>
 
@@ -23,8 +23,9 @@ Result<void> append_message(ByteVector& out, const RecordView& record, FrameDelt
   const Bytes payload = record.payload.value_or(Bytes{});
   const Bytes headers = record.headers.encoded();
 
-  std::array<std::byte, kMessageHeaderBytes> head;
-  std::byte* const at = head.data();
+  const std::size_t begin = out.size();
+  out.resize(begin + kMessageHeaderBytes + size);
+  std::byte* const at = out.data() + begin;
   store_le(at + frame::kOffsetDelta, deltas.offset);
   store_le(at + frame::kSchemaId, record.schema_id);
   store_le(at + frame::kTimestampDelta, deltas.timestamp);
@@ -38,10 +39,8 @@ Result<void> append_message(ByteVector& out, const RecordView& record, FrameDelt
   store_le(at + frame::kFlags, static_cast<std::uint8_t>(flags));
   store_le(at + frame::kReserved, std::uint8_t{0});
 
-  out.insert(out.end(), head.begin(), head.end());
-  out.insert(out.end(), key.begin(), key.end());
-  out.insert(out.end(), payload.begin(), payload.end());
-  out.insert(out.end(), headers.begin(), headers.end());
+  std::byte* body = at + kMessageHeaderBytes;
+  for (const Bytes part : {key, payload, headers}) body = std::copy(part.begin(), part.end(), body);
   return {};
 }
 

@@ -29,14 +29,16 @@ void SinkWorker::read_ahead(SinkSlot& slot, Instant now) {
                                                       std::min(kReadBytesMin, read_bytes_max_), read_bytes_max_),
                               .wait_max = kReadWaitMax};
   if (slot.limit) request.records_max = narrow<std::uint32_t>(std::min<std::uint64_t>(request.records_max, *slot.limit - request.from));
-  context_.client->read(slot.assignment.ref, request, [this, inbox = inbox_, &slot](Result<client::ReadResult> result) mutable {
-    inbox->post([this, &slot, result = std::move(result)]() mutable { on_read(slot, std::move(result)); });
+  context_.client->read(slot.assignment.ref, request, [this, inbox = inbox_, &slot](Result<client::UndecodedRead> found) mutable {
+    inbox->post([this, &slot, found = std::move(found)]() mutable { on_read(slot, std::move(found)); });
   });
 }
 
-void SinkWorker::on_read(SinkSlot& slot, Result<client::ReadResult> result) {
+void SinkWorker::on_read(SinkSlot& slot, Result<client::UndecodedRead> found) {
   slot.reading = false;
   if (winding_down_ || ending_) return;
+  if (!found) return on_read_failed(slot, found.error());
+  Result<client::ReadResult> result = (*found)();
   if (!result) return on_read_failed(slot, result.error());
   slot.read_retry.succeeded();
   slot.high_watermark = std::max(slot.high_watermark, result->high_watermark);

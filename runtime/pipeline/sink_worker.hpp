@@ -75,7 +75,7 @@ class SinkWorker final : public Worker {
 
   // sink_core_io.cpp: what is asked of the core, and its answers.
   void read_ahead(SinkSlot& slot, Instant now);
-  void on_read(SinkSlot& slot, Result<client::ReadResult> result);
+  void on_read(SinkSlot& slot, Result<client::UndecodedRead> found);
   void on_read_failed(SinkSlot& slot, const Error& error);
   void commit(SinkSlot& slot, Instant now);
   void on_commit(SinkSlot& slot, Result<void> result);

@@ -52,6 +52,7 @@ plugin::AppendAnswer SourceBatch::append(const RecordView& record, std::uint32_t
   Target& target = to.partitions[index];
   const bool first = target.batch.count() == 0;
   if (!first && target.batch.size_bytes() + stored_bytes(record) > kEntryRoom) return plugin::AppendAnswer::kFull;
+  if (first) target.batch.reserve(target.size_bytes);
   Result<void> added;
   if (record.id == U128{}) {
     RecordView named = record;
@@ -69,6 +70,7 @@ plugin::AppendAnswer SourceBatch::append(const RecordView& record, std::uint32_t
     return refuse(record, output, why);
   }
   if (first) used_.push_back(&target);
+  target.size_bytes = target.batch.size_bytes();
   ++records_;
   return plugin::AppendAnswer::kOk;
 }

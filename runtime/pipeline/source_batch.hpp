@@ -20,6 +20,7 @@ class SourceBatch final : public plugin::RecordSink {
     client::PartitionRef ref;
     Epoch epoch;
     client::AppendBatch batch;
+    std::size_t size_bytes = 0;  // of the batch, or of the one before: the next is likely to be as large
   };
   struct Options {
     std::string connector;

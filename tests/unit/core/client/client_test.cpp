@@ -73,11 +73,13 @@ TEST_F(ClientRecordsTest, ALongPollEndsWithTheNextAppendOrEmpty) {
   EXPECT_TRUE(empty->records.empty());
   EXPECT_EQ(empty->next, Offset(0));
 
-  std::promise<Result<ReadResult>> answer;
+  std::promise<Result<UndecodedRead>> answer;
   client_->read(partition, {.from = Offset(0), .wait_max = std::chrono::minutes(10)},
-                [&](Result<ReadResult> got) { answer.set_value(std::move(got)); });
+                [&](Result<UndecodedRead> found) { answer.set_value(std::move(found)); });
   append(partition, {"x"});
-  const auto got = answer.get_future().get();
+  auto found = answer.get_future().get();
+  ASSERT_TRUE(found.has_value());
+  const auto got = (*found)();
   ASSERT_TRUE(got.has_value());
   ASSERT_EQ(got->records.size(), 1U);
   EXPECT_EQ(as_text(*got->records.front().record.payload), "x");
@@ -85,9 +87,9 @@ TEST_F(ClientRecordsTest, ALongPollEndsWithTheNextAppendOrEmpty) {
 
 TEST_F(ClientRecordsTest, AWaitingReaderIsToldThatTheNodeStops) {
   const PartitionRef partition = create("a").partitions.front().ref;
-  std::promise<Result<ReadResult>> answer;
+  std::promise<Result<UndecodedRead>> answer;
   client_->read(partition, {.from = Offset(0), .wait_max = std::chrono::minutes(10)},
-                [&](Result<ReadResult> got) { answer.set_value(std::move(got)); });
+                [&](Result<UndecodedRead> got) { answer.set_value(std::move(got)); });
   ASSERT_TRUE(node_->close(std::chrono::seconds(60)).has_value());
   const auto got = answer.get_future().get();
   ASSERT_FALSE(got.has_value());
