@@ -17,6 +17,7 @@ EntryLog::Impl::Impl(storage::Storage& storage, storage::IoQueue& queue, LogOpti
       queue_(queue),
       options_(std::move(options)),
       frontier_(recovered.frontier, recovered.frontier_slot),
+      prewriter_(options_.clock != nullptr ? options_.prewrite : nullptr, options_.segment_bytes),
       mint_from_(recovered.report.mint_from) {
   for (RecoveredSegment& segment : recovered.segments) segments_.push_back({segment.page, segment.end, segment.bytes, nullptr, 0});
   active_log_ = std::move(recovered.active_log);

@@ -18,6 +18,7 @@
 #include "core/log/errc.hpp"
 #include "core/log/index.hpp"
 #include "core/log/log_head.hpp"
+#include "core/log/prewriter.hpp"
 #include "core/log/recovery_report.hpp"
 #include "core/storage/io_queue.hpp"
 #include "core/storage/storage.hpp"
@@ -49,6 +50,10 @@ struct LogOptions {
   std::uint64_t index_stride_bytes = kIndexStrideBytes;
   std::uint64_t hot_bytes = kHotBytesDefault;
   std::uint64_t survivor_budget_bytes = kSurvivorBudgetBytes;
+  // With it and with a clock, zeros are written ahead of entries with must_sync. Shared by the logs of a node.
+  std::shared_ptr<PrewriteBudget> prewrite;
+  // Each flush and each sync covers the index too. Without, it goes to the page cache and is synced when its segment is complete.
+  bool index_sync = false;
   // With it and with a timer, a flush waits a little for those whom the one before it has released. Outlives the log.
   const Clock* clock = nullptr;
   // Runs the task on the owner's thread after the delay. Without it, a full disk is tried again only by calls.

@@ -9,6 +9,7 @@
 
 #include "core/log/entry_log.hpp"
 #include "core/log/frontier_writer.hpp"
+#include "core/log/persist.hpp"
 #include "core/log/recovery.hpp"
 #include "core/log/segment_scan.hpp"
 
@@ -21,7 +22,8 @@ inline constexpr std::size_t kOpenSegmentsMax = 4;  // complete segments of one 
 // One queue in front of the active segment. `busy_` is the job that owns the tail: a flush (write, then sync) or a roll; nothing else is
 // written while it runs. `syncing_` is a sync alone, beside which entries without must_sync may still be written. There is never more
 // than one sync of a file at a time: the kernel tells a failed write-back to one of them only. `sealing_` is the last write to the segment
-// before the active one; the next roll waits for it, so at most two segments are not sealed.
+// before the active one; the next roll waits for it, so at most two segments are not sealed. `prewriter_` writes zeros behind everything
+// that is under way; who wants the place that they go to, or the file for himself, waits until they are there.
 // Every sync is preceded by a slot of the frontier, which says what was durable before it and what may be acknowledged after it.
 class EntryLog::Impl : public std::enable_shared_from_this<EntryLog::Impl> {
  public:
@@ -80,6 +82,7 @@ class EntryLog::Impl : public std::enable_shared_from_this<EntryLog::Impl> {
   std::uint64_t bytes_since_checkpoint_ = 0;
 
   FrontierWriter frontier_;
+  Prewriter prewriter_;              // of the active segment
   std::optional<Offset> mint_from_;  // until a gap up to there is appended
 
   std::optional<Error> fenced_;
@@ -105,7 +108,11 @@ class EntryLog::Impl : public std::enable_shared_from_this<EntryLog::Impl> {
     LogHead end;
     FrontierWriter::Slot slot;  // with must_sync
     bool must_sync = false;
-    bool storage_full = false;  // the outcome of a write, set by whoever wrote
+
+    [[nodiscard]] std::uint64_t end_position() const { return position + bytes; }
+    // Each half by itself; the caller advances its cursors only if both succeeded.
+    [[nodiscard]] Persisted write_log(storage::File& log) const;
+    [[nodiscard]] Persisted write_index(storage::File& index) const;
   };
   // A segment that is being begun.
   struct SegmentPair {
@@ -114,7 +121,7 @@ class EntryLog::Impl : public std::enable_shared_from_this<EntryLog::Impl> {
     storage::FilePtr log;
     storage::FilePtr index;
     bool completed_last = false;  // the segment before it is durable
-    bool storage_full = false;
+    bool no_room = false;         // the outcome of a write before anything was synced
   };
 
   // A complete segment that is not sealed yet.
@@ -129,11 +136,13 @@ class EntryLog::Impl : public std::enable_shared_from_this<EntryLog::Impl> {
   void pump();
   bool may_flush_chunk();
   std::shared_ptr<Chunk> take_chunk();
-  static Result<void> write_chunk(storage::File& log, storage::File& index, Chunk& chunk);
   void flush();
   void flush_to_cache();
+  std::vector<PersistJob> jobs_of_flush() const;
+  void on_flushed(const Chunk& chunk);
+  void prewrite_beside(const Chunk& flushed);
   void on_written(const Chunk& chunk);
-  void on_write_failed(bool storage_full, Error error);
+  void on_write_failed(PersistFailure failure);
   void retry();
   void settle_retry();
   void begin_linger(std::size_t group);
@@ -148,7 +157,8 @@ class EntryLog::Impl : public std::enable_shared_from_this<EntryLog::Impl> {
   void start_sync(const Limit& limit);
   bool roll_is_due() const;
   void start_roll();
-  static Result<void> complete_segment(storage::File& log, storage::File& index);
+  static Result<void> complete_segment(storage::File& log, storage::File& index, std::optional<std::uint64_t> cut_at, SegmentPair& pair);
+  std::optional<std::uint64_t> zeros_at() const;
   static Result<void> begin_segment(storage::Storage& storage, const std::string& directory, SegmentPair& pair, storage::OpenMode mode);
   void on_rolled(SegmentPair& pair);
   void start_seal(Unsealed segment);

@@ -34,27 +34,24 @@ bool EntryLog::Impl::start_sync_if_wanted() {
 void EntryLog::Impl::start_sync(const Limit& limit) {
   syncing_ = true;
   auto slot = std::make_shared<FrontierWriter::Slot>(frontier_.next(synced_, limit));
-  auto full = std::make_shared<bool>(false);
-  queue_.submit(
-      [log = active_log_, slot, full]() -> Result<void> {
-        if (auto written = log->write(slot->position(), slot->bytes); !written) {
-          *full = written.error().is(sluice::Errc::kNoSpace);
-          return written;
-        }
-        return log->sync();
-      },
-      [self = shared_from_this(), slot, full, covered = written(), bytes = unsynced_bytes_](Result<void> outcome) {
-        self->syncing_ = false;
-        if (!outcome) {
-          self->sync_is_due_ = *full;
-          return self->on_write_failed(*full, std::move(outcome).error());
-        }
-        self->frontier_.on_durable(*slot);
-        self->synced_ = covered;
-        self->unsynced_bytes_ -= bytes;
-        self->settle_retry();
-        self->pump();
-      });
+  std::vector<PersistJob> jobs;
+  jobs.emplace_back([log = active_log_, slot] {
+    auto outcome = outcome_of_write(log->write(slot->position(), slot->bytes));
+    return outcome ? outcome_of_sync(log->sync()) : outcome;
+  });
+  if (options_.index_sync) jobs.emplace_back([index = active_index_file_] { return outcome_of_sync(index->sync()); });
+  persist(queue_, std::move(jobs), [self = shared_from_this(), slot, covered = written(), bytes = unsynced_bytes_](Persisted outcome) {
+    self->syncing_ = false;
+    if (!outcome) {
+      self->sync_is_due_ = outcome.error().no_room;
+      return self->on_write_failed(std::move(outcome).error());
+    }
+    self->frontier_.on_durable(*slot);
+    self->synced_ = covered;
+    self->unsynced_bytes_ -= bytes;
+    self->settle_retry();
+    self->pump();
+  });
 }
 
 // Whether the next entry begins a segment and the active one must be completed first.
@@ -64,15 +61,16 @@ bool EntryLog::Impl::roll_is_due() const {
 }
 
 void EntryLog::Impl::start_roll() {
-  if (syncing_ || sealing_ || unsealed_) return;
+  if (syncing_ || sealing_ || unsealed_ || prewriter_.under_way()) return;
   busy_ = true;
   auto pair = std::make_shared<SegmentPair>();
   pair->page = page_after(segments_.back().end, options_.group, options_.incarnation);
   pair->slot = frontier_.first_of(pair->page.first_op, {segments_.back().end, kSegmentPageBytes});
   const auto mode = std::exchange(beginning_, true) ? storage::OpenMode::kReplace : storage::OpenMode::kCreateNew;
   queue_.submit(
-      [&storage = storage_, directory = options_.directory, log = active_log_, index = active_index_file_, pair, mode]() -> Result<void> {
-        SLUICE_CHECK(complete_segment(*log, *index));
+      [&storage = storage_, directory = options_.directory, log = active_log_, index = active_index_file_, cut_at = zeros_at(), pair,
+       mode]() -> Result<void> {
+        SLUICE_CHECK(complete_segment(*log, *index, cut_at, *pair));
         pair->completed_last = true;
         return begin_segment(storage, directory, *pair, mode);
       },
@@ -81,16 +79,29 @@ void EntryLog::Impl::start_roll() {
         if (pair->completed_last) {
           self->synced_ = self->written();
           self->unsynced_bytes_ = 0;
+          self->prewriter_.cut();
         }
-        if (!outcome) return self->on_write_failed(pair->storage_full, std::move(outcome).error());
+        if (!outcome) return self->on_write_failed({std::move(outcome).error(), pair->no_room});
         self->beginning_ = false;
         self->on_rolled(*pair);
         self->pump();
       });
 }
 
-// Complete first, then begin: a segment that has a successor is whole on the device.
-Result<void> EntryLog::Impl::complete_segment(storage::File& log, storage::File& index) {
+// Where the zeros ahead begin, if there are any.
+std::optional<std::uint64_t> EntryLog::Impl::zeros_at() const {
+  const std::uint64_t end = segments_.back().bytes;
+  return prewriter_.reaches_beyond(end) ? std::optional(end) : std::nullopt;
+}
+
+// Complete first, then begin: a segment that has a successor is whole on the device, and ends with its last entry.
+Result<void> EntryLog::Impl::complete_segment(storage::File& log, storage::File& index, std::optional<std::uint64_t> cut_at,
+                                              SegmentPair& pair) {
+  if (cut_at) {
+    auto cut = log.truncate(*cut_at);
+    if (!cut) pair.no_room = cut.error().is(sluice::Errc::kNoSpace);
+    SLUICE_CHECK(std::move(cut));
+  }
   SLUICE_CHECK(log.sync());
   return index.sync();
 }
@@ -99,7 +110,7 @@ Result<void> EntryLog::Impl::begin_segment(storage::Storage& storage, const std:
                                            storage::OpenMode mode) {
   // What is said to have no room may be tried again; a sync that fails so is a failed sync like any other.
   const auto made = [&](auto& outcome) {
-    if (!outcome) pair.storage_full = outcome.error().is(sluice::Errc::kNoSpace);
+    if (!outcome) pair.no_room = outcome.error().is(sluice::Errc::kNoSpace);
     return outcome.has_value();
   };
   auto log = storage.open(directory + "/" + segment_name(pair.page.first_op), mode);
@@ -150,7 +161,7 @@ void EntryLog::Impl::start_seal(Unsealed segment) {
         self->sealing_ = false;
         if (!outcome) {
           if (*full) self->unsealed_ = std::move(segment);
-          return self->on_write_failed(*full, std::move(outcome).error());
+          return self->on_write_failed({std::move(outcome).error(), *full});
         }
         self->settle_retry();
         self->pump();
@@ -168,7 +179,7 @@ void EntryLog::Impl::close(Completion<void> done) {
 
 // What nobody waits for any more is written and synced: now the frontier says that nothing is in doubt. Whether it made progress.
 bool EntryLog::Impl::start_close_if_wanted() {
-  if (!close_done_ || syncing_ || sealing_ || !sync_waiters_.empty()) return false;
+  if (!close_done_ || syncing_ || sealing_ || prewriter_.under_way() || !sync_waiters_.empty()) return false;
   const Limit limit{head_.op, head_.next_offset};
   // Offsets in doubt stay so until the gap over them is there.
   if (mint_from_ || (frontier_.newest().is_clean() && frontier_.limit() == limit)) {
@@ -178,13 +189,15 @@ bool EntryLog::Impl::start_close_if_wanted() {
   busy_ = true;
   auto slot = std::make_shared<FrontierWriter::Slot>(frontier_.next(synced_, limit));
   queue_.submit(
-      [log = active_log_, slot]() -> Result<void> {
+      [log = active_log_, cut_at = zeros_at(), slot]() -> Result<void> {
+        if (cut_at) SLUICE_CHECK(log->truncate(*cut_at));
         SLUICE_CHECK(log->write(slot->position(), slot->bytes));
         return log->sync();
       },
       [self = shared_from_this(), slot](Result<void> outcome) {
         self->busy_ = false;
         if (!outcome) return self->fence(std::move(outcome).error());
+        self->prewriter_.cut();
         self->frontier_.on_durable(*slot);
         self->finish_close({});
       });

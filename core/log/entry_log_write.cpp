@@ -93,6 +93,7 @@ void EntryLog::Impl::pump() {
 
 // One sync at a time; and what is acknowledged without one needs a limit above it that is durable already.
 bool EntryLog::Impl::may_flush_chunk() {
+  if (prewriter_.blocks(chunk_->end_position())) return false;
   if (syncing_ && chunk_->must_sync) return false;
   if (chunk_->must_sync || frontier_.limit().covers(chunk_->end)) return true;
   if (!syncing_) {
@@ -131,18 +132,23 @@ std::shared_ptr<EntryLog::Impl::Chunk> EntryLog::Impl::take_chunk() {
   return chunk;
 }
 
-// Both halves; the caller advances its cursors only if both succeeded.
-Result<void> EntryLog::Impl::write_chunk(storage::File& log, storage::File& index, Chunk& chunk) {
-  auto outcome = log.write(chunk.position, chunk.parts);
-  if (outcome && !chunk.index_bytes.empty()) outcome = index.write(chunk.index_position, chunk.index_bytes);
-  if (!outcome) chunk.storage_full = outcome.error().is(sluice::Errc::kNoSpace);
-  return outcome;
+Persisted EntryLog::Impl::Chunk::write_log(storage::File& log) const {
+  if (must_sync) {
+    if (auto written = outcome_of_write(log.write(slot.position(), slot.bytes)); !written) return written;
+  }
+  return outcome_of_write(log.write(position, parts));
+}
+
+Persisted EntryLog::Impl::Chunk::write_index(storage::File& index) const {
+  if (index_bytes.empty()) return {};
+  return outcome_of_write(index.write(index_position, index_bytes));
 }
 
 void EntryLog::Impl::flush_to_cache() {
   // Right here: a hop to another thread and back would cost more than the copy.
-  if (auto outcome = write_chunk(*active_log_, *active_index_file_, *chunk_); !outcome)
-    return on_write_failed(chunk_->storage_full, std::move(outcome).error());
+  auto outcome = chunk_->write_log(*active_log_);
+  if (outcome) outcome = chunk_->write_index(*active_index_file_);
+  if (!outcome) return on_write_failed(std::move(outcome).error());
   const auto chunk = std::exchange(chunk_, nullptr);
   unsynced_bytes_ += chunk->bytes;
   on_written(*chunk);
@@ -157,28 +163,46 @@ void EntryLog::Impl::flush() {
   busy_ = true;
   if (options_.clock != nullptr) flush_began_ = options_.clock->monotonic();
   chunk_->slot = frontier_.next(synced_, frontier_.limit_for(chunk_->end));
-  queue_.submit(
-      [chunk = chunk_, log = active_log_, index = active_index_file_]() -> Result<void> {
-        auto slot = log->write(chunk->slot.position(), chunk->slot.bytes);
-        if (!slot) chunk->storage_full = slot.error().is(sluice::Errc::kNoSpace);
-        SLUICE_CHECK(std::move(slot));
-        SLUICE_CHECK(write_chunk(*log, *index, *chunk));
-        return log->sync();
-      },
-      [self = shared_from_this(), chunk = chunk_](Result<void> outcome) {
-        self->busy_ = false;
-        if (!outcome) return self->on_write_failed(std::exchange(chunk->storage_full, false), std::move(outcome).error());
-        self->chunk_.reset();
-        self->frontier_.on_durable(chunk->slot);
-        self->synced_ = {chunk->end, chunk->position + chunk->bytes};
-        self->unsynced_bytes_ = 0;
-        // Every waiter first: what they append in answer goes into the next flush together.
-        self->pumping_ = true;
-        self->on_written(*chunk);
-        self->begin_linger(chunk->entries.size());
-        self->pumping_ = false;
-        self->pump();
-      });
+  persist(queue_, jobs_of_flush(), [self = shared_from_this(), chunk = chunk_](Persisted outcome) {
+    self->busy_ = false;
+    if (!outcome) return self->on_write_failed(std::move(outcome).error());
+    self->on_flushed(*chunk);
+  });
+  prewrite_beside(*chunk_);
+}
+
+std::vector<PersistJob> EntryLog::Impl::jobs_of_flush() const {
+  std::vector<PersistJob> jobs;
+  if (!options_.index_sync) {
+    jobs.emplace_back([chunk = chunk_, log = active_log_, index = active_index_file_] {
+      auto outcome = chunk->write_log(*log);
+      if (outcome) outcome = chunk->write_index(*index);
+      return outcome ? outcome_of_sync(log->sync()) : outcome;
+    });
+    return jobs;
+  }
+  jobs.emplace_back([chunk = chunk_, log = active_log_] {
+    auto outcome = chunk->write_log(*log);
+    return outcome ? outcome_of_sync(log->sync()) : outcome;
+  });
+  jobs.emplace_back([chunk = chunk_, index = active_index_file_] {
+    auto outcome = chunk->write_index(*index);
+    return outcome ? outcome_of_sync(index->sync()) : outcome;
+  });
+  return jobs;
+}
+
+void EntryLog::Impl::on_flushed(const Chunk& chunk) {
+  chunk_.reset();
+  frontier_.on_durable(chunk.slot);
+  synced_ = {chunk.end, chunk.end_position()};
+  unsynced_bytes_ = 0;
+  // Every waiter first: what they append in answer goes into the next flush together.
+  pumping_ = true;
+  on_written(chunk);
+  begin_linger(chunk.entries.size());
+  pumping_ = false;
+  pump();
 }
 
 void EntryLog::Impl::begin_linger(std::size_t group) {
@@ -214,11 +238,11 @@ void EntryLog::Impl::on_written(const Chunk& chunk) {
 }
 
 // A full disk is no fault: nothing was synced since, so the same bytes go to the same places when there is room.
-void EntryLog::Impl::on_write_failed(bool storage_full, Error error) {
+void EntryLog::Impl::on_write_failed(PersistFailure failure) {
   if (abandoned_) return;
   retrying_ = false;
-  if (!storage_full) return fence(std::move(error));
-  Error full(Errc::kStorageFull, fmt::format("{}: {}", options_.directory, error.message()));
+  if (!failure.no_room) return fence(std::move(failure.error));
+  Error full(Errc::kStorageFull, fmt::format("{}: {}", options_.directory, failure.error.message()));
   if (stopped_) return fence(std::move(full));
   const bool is_news = !full_;
   full_ = std::move(full);

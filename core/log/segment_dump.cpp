@@ -19,7 +19,11 @@ Result<DumpResult> dump_segment(storage::Storage& storage, const std::string& pa
     out.end = step.position;
     if (step.what == SegmentReader::What::kEnd) break;
     if (step.what == SegmentReader::What::kDamage) {
-      out.damage = step.damage->message();
+      SLUICE_TRY(const bool only_zeros, is_zero_range(*file, out.end, out.file_bytes));
+      if (only_zeros)
+        out.zeros = out.file_bytes - out.end;
+      else
+        out.damage = step.damage->message();
       break;
     }
     ++out.entries;

@@ -24,7 +24,8 @@ struct DumpResult {
   std::uint64_t entries = 0;
   std::uint64_t end = 0;  // verified up to here
   std::uint64_t file_bytes = 0;
-  std::string damage;  // empty if the file ends cleanly at `end`
+  std::uint64_t zeros = 0;  // behind the entries, up to the end of the file
+  std::string damage;       // empty if the entries end cleanly at `end`
 };
 
 // Walks a segment file, read-only, and calls `visit` for each verified entry until it returns false. Damage is a result here, not an

@@ -15,7 +15,8 @@ void add_changes(const PlannedSegment& planned, std::vector<std::string>& change
     changes.push_back(fmt::format("{}: {} bytes from byte {} on are copied to a file beside it and cut off: {}", planned.path,
                                   planned.file_bytes - end, end, planned.tail_reason));
   } else if (planned.file_bytes > end) {
-    changes.push_back(fmt::format("{}: {} zero bytes from byte {} on are cut off", planned.path, planned.file_bytes - end, end));
+    changes.push_back(
+        fmt::format("{}: {} zeros ahead of the entries, from byte {} on, are cut off", planned.path, planned.file_bytes - end, end));
   }
   if (planned.rebuild_index) {
     changes.push_back(fmt::format("{}: its index is made anew from it", planned.path));

@@ -36,6 +36,9 @@ class File {
   [[nodiscard]] virtual Result<std::size_t> read(std::uint64_t position, MutableBytes out) = 0;
   // Makes the contents and the size durable (fdatasync). After an error nothing about un-synced bytes is known, and no later sync tells.
   [[nodiscard]] virtual Result<void> sync() = 0;
+  // Asks for the write-back of these bytes to begin, so that a later sync has less to do. A hint: nothing is durable by it, and only a
+  // sync tells what became of it.
+  virtual void start_writeback(std::uint64_t position, std::uint64_t bytes) = 0;
   [[nodiscard]] virtual Result<void> truncate(std::uint64_t size) = 0;
   [[nodiscard]] virtual Result<std::uint64_t> size() = 0;
 };

@@ -77,8 +77,9 @@ void print_entry(const Console& console, const log::DumpedEntry& dumped) {
 
 void print_segment(const Console& console, const fs::path& file, const log::DumpResult& result) {
   if (!console.json()) {
-    console.print(fmt::format("{}: {} entries, verified to {} of {} bytes{}\n\n", file.string(), result.entries, result.end,
-                              result.file_bytes, result.damage.empty() ? "" : ", then: " + result.damage));
+    const std::string zeros = result.zeros == 0 ? "" : fmt::format(", then {} zeros", result.zeros);
+    console.print(fmt::format("{}: {} entries, verified to {} of {} bytes{}{}\n\n", file.string(), result.entries, result.end,
+                              result.file_bytes, zeros, result.damage.empty() ? "" : ", then: " + result.damage));
     return;
   }
   json::object out;
@@ -89,6 +90,7 @@ void print_segment(const Console& console, const fs::path& file, const log::Dump
   out["entries"] = result.entries;
   out["verified_bytes"] = result.end;
   out["file_bytes"] = result.file_bytes;
+  out["zeros"] = result.zeros;
   out["damage"] = result.damage;
   console.print(json::serialize(out) + "\n");
 }

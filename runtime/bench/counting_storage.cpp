@@ -15,6 +15,7 @@ class CountingStorage::CountingFile final : public storage::File {
     syncs_.fetch_add(1, std::memory_order_relaxed);
     return below_->sync();
   }
+  void start_writeback(std::uint64_t position, std::uint64_t bytes) override { below_->start_writeback(position, bytes); }
   Result<void> truncate(std::uint64_t size) override { return below_->truncate(size); }
   Result<std::uint64_t> size() override { return below_->size(); }
 

@@ -31,6 +31,8 @@ Result<void> LogWorld::open(std::optional<log::Witness> witness) {
   options.index_stride_bytes = 600;
   options.hot_bytes = 1000;
   options.witness = witness;
+  options.clock = &clock_;
+  options.prewrite = std::make_shared<log::PrewriteBudget>();
   SLUICE_TRY(log::OpenedLog opened, log::EntryLog::open(machine_.process(), queue_, std::move(options)));
   log_ = std::move(opened.log);
   report_ = std::move(opened.report);

@@ -43,6 +43,8 @@ class SimFile final : public storage::File {
   Result<void> write(std::uint64_t position, std::span<const Bytes> parts) override;
   Result<std::size_t> read(std::uint64_t position, MutableBytes out) override;
   Result<void> sync() override;
+  // Any un-synced byte may be written back at any time, asked for or not.
+  void start_writeback(std::uint64_t, std::uint64_t) override {}
   Result<void> truncate(std::uint64_t size) override;
   Result<std::uint64_t> size() override;
 

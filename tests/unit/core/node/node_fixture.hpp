@@ -119,6 +119,7 @@ class TroubledStorage final : public storage::Storage {
       if (owner_.failing_) return fail(errno_error(EIO, "cannot sync '" + path() + "'"));
       return file_->sync();
     }
+    void start_writeback(std::uint64_t position, std::uint64_t bytes) override { file_->start_writeback(position, bytes); }
     Result<void> truncate(std::uint64_t size) override { return file_->truncate(size); }
     Result<std::uint64_t> size() override { return file_->size(); }
 
