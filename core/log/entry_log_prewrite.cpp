@@ -10,12 +10,12 @@ namespace {
 
 // Of one write: a flush that wants the file meanwhile gets it soon.
 constexpr std::size_t kZerosBytes = 64u << 10;
-std::array<std::byte, kZerosBytes> zeros;  // never written
+std::array<std::byte, kZerosBytes> zero_block;  // never written to
 
 Result<void> write_zeros(storage::File& log, const Prewriter::Step& step) {
   for (std::uint64_t at = step.begin; at < step.end; at += kZerosBytes) {
     const std::uint64_t bytes = std::min<std::uint64_t>(kZerosBytes, step.end - at);
-    SLUICE_CHECK(log.write(at, Bytes(zeros).first(narrow<std::size_t>(bytes))));
+    SLUICE_CHECK(log.write(at, Bytes(zero_block).first(narrow<std::size_t>(bytes))));
   }
   return {};
 }
