@@ -8,6 +8,9 @@
 namespace sluice::partition {
 namespace {
 
+constexpr std::uint16_t kCheckpointVersion = 2;
+constexpr std::uint16_t kFirstVersionWithClients = 2;
+
 std::unexpected<Error> malformed_checkpoint(std::string_view what) {
   return fail(Errc::kMalformed, fmt::format("partition checkpoint: {}", what));
 }
@@ -52,7 +55,7 @@ Result<std::pair<std::string, SourcePosition>> decode_source(ByteReader& reader)
 ByteVector PartitionState::encode_checkpoint() const {
   ByteVector out;
   ByteWriter writer(out);
-  writer.put(kFormatVersion);
+  writer.put(kCheckpointVersion);
   writer.put(last_op_.value());
   writer.put(last_identity_);
   writer.put(next_offset_.value());
@@ -73,6 +76,7 @@ ByteVector PartitionState::encode_checkpoint() const {
     writer.put(static_cast<std::uint8_t>(position.state ? 1 : 0));
     if (position.state) writer.put_sized(encode_envelope(StateEnvelope{position.epoch, *position.state}));
   }
+  clients_.encode(writer);
   return out;
 }
 
@@ -80,9 +84,9 @@ Result<PartitionState> PartitionState::decode_checkpoint(Bytes bytes) {
   ByteReader reader(bytes);
   const auto version = reader.get<std::uint16_t>();
   if (!version) return malformed_checkpoint("empty");
-  if (*version > kFormatVersion) {
+  if (*version > kCheckpointVersion) {
     return fail(Errc::kTooNew, fmt::format("a partition checkpoint has format version {}, this release reads versions up to {}", *version,
-                                           kFormatVersion));
+                                           kCheckpointVersion));
   }
   if (*version == 0) return malformed_checkpoint("format version 0 does not exist");
   const auto last_op = reader.get<std::uint64_t>();
@@ -110,6 +114,9 @@ Result<PartitionState> PartitionState::decode_checkpoint(Bytes bytes) {
     SLUICE_TRY(auto source, decode_source(reader));
     if (!comes_after(state.sources_, source.first)) return malformed_checkpoint("sources are out of order");
     state.sources_.insert(std::move(source));
+  }
+  if (*version >= kFirstVersionWithClients) {
+    SLUICE_TRY(state.clients_, ClientTable::decode(reader, state.last_op_, state.next_offset_));
   }
   if (!reader.finished()) return malformed_checkpoint("bytes left over at the end");
   return state;

@@ -19,6 +19,10 @@ enum class Errc : std::uint8_t {
   kInvalidName,
   kStateTooLarge,
   kLimit,
+  kOutOfSequence,
+  kRequestReuse,
+  kDuplicateNoResult,
+  kProducerUnknown,
   kMalformed,
   kTooNew,
 };

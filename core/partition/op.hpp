@@ -14,7 +14,7 @@
 
 namespace sluice::partition {
 
-// Version of ops, state envelopes and checkpoints. A reader takes every version up to this one and refuses a newer one with both numbers.
+// Version of ops and state envelopes. A reader takes every version up to this one and refuses a newer one with both numbers.
 inline constexpr std::uint16_t kFormatVersion = 1;
 
 // Raises the epoch of a consumer group by one. `start` is used if the group is new here.

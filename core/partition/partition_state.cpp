@@ -122,6 +122,17 @@ Result<void> PartitionState::apply(const entry::EntryView& entry) {
   last_identity_ = header.identity;
   last_timestamp_ = header.base_timestamp;
   next_offset_ = header.next_offset;
+  Result<void> outcome = apply_body(entry);
+  if (header.has(entry::flag::kHasClient)) {
+    std::optional<RequestOutcome> result;
+    if (outcome) result = RequestOutcome{header.request, header.body_checksum, header.op, header.base_offset, header.next_offset};
+    clients_.record(header.client, header.request, header.op, result);
+  }
+  return outcome;
+}
+
+Result<void> PartitionState::apply_body(const entry::EntryView& entry) {
+  const entry::EntryHeader& header = entry.header();
   switch (header.kind) {
     case entry::EntryKind::kMessages: {
       const Bytes section = entry.body().subspan(header.messages_bytes);

@@ -11,14 +11,15 @@
 #include "core/base/ids.hpp"
 #include "core/base/result.hpp"
 #include "core/entry/entry.hpp"
+#include "core/partition/client_table.hpp"
 #include "core/partition/op.hpp"
 #include "core/partition/position.hpp"
 
 namespace sluice::partition {
 
 // What a partition group keeps beside its records: positions of consumer groups with their accounting, epochs and newest states of
-// sources, the trim floor, and where its log stands. Deterministic: the same entries give the same state, from the log or from a
-// checkpoint and the entries after it. Owned by the partition's shard; not thread-safe.
+// sources, the last requests of producers, the trim floor, and where its log stands. Deterministic: the same entries give the same state,
+// from the log or from a checkpoint and the entries after it. Owned by the partition's shard; not thread-safe.
 class PartitionState {
  public:
   // Applies the next committed entry. An op that the rules forbid (fenced, backwards, accounting mismatch …) is an error of kind
@@ -36,6 +37,7 @@ class PartitionState {
   [[nodiscard]] TimestampUs last_timestamp() const { return last_timestamp_; }
   [[nodiscard]] const std::map<std::string, GroupPosition, std::less<>>& consumers() const { return consumers_; }
   [[nodiscard]] const std::map<std::string, SourcePosition, std::less<>>& sources() const { return sources_; }
+  [[nodiscard]] const ClientTable& clients() const { return clients_; }
   [[nodiscard]] const GroupPosition* consumer(std::string_view group) const;
   [[nodiscard]] const SourcePosition* source(std::string_view connector) const;
 
@@ -46,6 +48,7 @@ class PartitionState {
   friend bool operator==(const PartitionState&, const PartitionState&) = default;
 
  private:
+  Result<void> apply_body(const entry::EntryView& entry);
   [[nodiscard]] Result<void> check_commit(const CommitOffset& commit) const;
   Result<void> apply_op(const PartitionOp& op);
   [[nodiscard]] Result<void> check_state(const StateEnvelope& envelope) const;
@@ -58,6 +61,7 @@ class PartitionState {
   TimestampUs last_timestamp_;
   std::map<std::string, GroupPosition, std::less<>> consumers_;
   std::map<std::string, SourcePosition, std::less<>> sources_;
+  ClientTable clients_;
 };
 
 }  // namespace sluice::partition

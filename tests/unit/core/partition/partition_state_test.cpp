@@ -150,8 +150,79 @@ TEST(PartitionState, LimitsConsumersAndSources) {
   EXPECT_TRUE(history.op(BeginSource{std::string(kMemberNameMax + 1, 'a')}).error().is(Errc::kInvalidName));
 }
 
+// Number and bytes of a request, as one entry.
+entry::EntryDraft request_of(ClientId client, std::uint64_t number, entry::EntryDraft draft) {
+  draft.set_request(client, RequestNumber(number));
+  return draft;
+}
+entry::EntryDraft one_record(std::string_view payload) {
+  entry::BatchBuilder batch;
+  RecordView record;
+  record.payload = as_bytes(payload);
+  EXPECT_TRUE(batch.add(record).has_value());
+  return *std::move(batch).finish();
+}
+
+TEST(PartitionState, RemembersTheRequestsOfProducersBatchesAndOpsAlike) {
+  PartitionHistory history;
+  const ClientId client{5, 6};
+  ASSERT_TRUE(history.messages(3));
+  EXPECT_EQ(history.state.clients().size(), 0U) << "an entry without a client";
+  ASSERT_TRUE(history.apply(request_of(client, 1, one_record("a"))));
+  const entry::EntryHeader& batch = history.entries.back().header();
+  EXPECT_EQ(history.state.clients().judge(client, RequestNumber(1), batch.body_checksum).value(),
+            (RequestOutcome{RequestNumber(1), batch.body_checksum, Op(2), Offset(3), Offset(4)}));
+  const ByteVector begin = encode(PartitionOp(BeginSource{"files"}));
+  ASSERT_TRUE(history.apply(request_of(client, 2, *entry::EntryDraft::operation(entry::EntryKind::kPartitionOp, begin))));
+  const ByteVector forbidden = encode(PartitionOp(Trim{Offset(99)}));
+  ASSERT_FALSE(history.apply(request_of(client, 3, *entry::EntryDraft::operation(entry::EntryKind::kPartitionOp, forbidden))));
+  const U128 refused = history.entries.back().header().body_checksum;
+  EXPECT_TRUE(history.state.clients().judge(client, RequestNumber(3), refused).error().is(Errc::kDuplicateNoResult));
+  EXPECT_FALSE(history.state.clients().judge(client, RequestNumber(4), refused).value().has_value());
+}
+
+ByteVector from_hex(std::string_view text) {
+  ByteVector out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == ' ') continue;
+    out.push_back(static_cast<std::byte>(std::stoi(std::string(text.substr(i, 2)), nullptr, 16)));
+    ++i;
+  }
+  return out;
+}
+
+// The worked example of docs/reference/partition-format.md, without its version and its clients.
+constexpr std::string_view kExample =
+    "01 00 00 00 00 00 00 00 d9 d3 4a 23 38 31 e2 a4 e0 14 d2 06 82 dc 21 df 02 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 "
+    "40 82 2d 18 24 0a 06 00 00 00 00 00 00 00 00 00 ";
+
+TEST(PartitionCheckpoint, HasTheDocumentedBytes) {
+  const ByteVector bytes =
+      from_hex("02 00 " + std::string(kExample) +
+               "01 00 00 00 c1 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 01 00 00 00 00 00 00 00 01 00 00 00 00 00 00 00 01 "
+               "01 00 00 00 00 00 00 00 b9 97 71 55 3d 4e cb 08 2d fb 9f a3 67 5d 97 11 01 00 00 00 00 00 00 00 "
+               "00 00 00 00 00 00 00 00 02 00 00 00 00 00 00 00");
+  const auto state = PartitionState::decode_checkpoint(bytes);
+  ASSERT_TRUE(state.has_value()) << state.error().to_string();
+  EXPECT_EQ(state->encode_checkpoint(), bytes);
+  EXPECT_EQ(state->next_offset(), Offset(2));
+  const ClientTable::Client* client = state->clients().find(ClientId{0xc1, 0});
+  ASSERT_NE(client, nullptr);
+  const U128 checksum{0x08cb4e3d557197b9, 0x11975d67a39ffb2d};
+  EXPECT_EQ(client->outcomes.at(0), (RequestOutcome{RequestNumber(1), checksum, Op(1), Offset(0), Offset(2)}));
+}
+
+TEST(PartitionCheckpoint, OneOfVersionOneHasNoClients) {
+  const auto state = PartitionState::decode_checkpoint(from_hex("01 00 " + std::string(kExample)));
+  ASSERT_TRUE(state.has_value()) << state.error().to_string();
+  EXPECT_EQ(state->last_op(), Op(1));
+  EXPECT_EQ(state->clients().size(), 0U);
+}
+
 TEST(PartitionCheckpoint, EveryTruncationIsRefused) {
   PartitionHistory history;
+  for (std::uint64_t number = 1; number < 3; ++number) ASSERT_TRUE(history.apply(request_of({1, 2}, number, one_record("a"))));
+  ASSERT_TRUE(history.apply(request_of({2, 1}, 1, one_record("a"))));
   ASSERT_TRUE(history.op(BeginSource{"files"}));
   ASSERT_TRUE(history.messages(3, envelope(1, 1)));
   ASSERT_TRUE(history.op(BeginAssignment{"g", Offset(0)}));
@@ -202,7 +273,12 @@ TEST(PartitionCheckpoint, CheckpointAndReplayEqualTheWholeHistory) {
   std::vector<bool> outcomes;
   for (int i = 0; i < 600; ++i) {
     Result<void> outcome;
-    if (random.below(3) == 0) {
+    if (random.below(4) == 0) {
+      const ClientId client{random.below(3), 9};
+      const ClientTable::Client* known = history.state.clients().find(client);
+      const std::uint64_t number = (known == nullptr ? 0 : known->last.value()) + random.below(3);
+      outcome = history.apply(request_of(client, number, one_record("of a producer")));
+    } else if (random.below(3) == 0) {
       std::optional<StateEnvelope> state;
       if (random.below(2) == 0) state = envelope(1 + random.below(20), random.next() % 1000);
       outcome = history.messages(static_cast<std::uint32_t>(1 + random.below(5)), state);
