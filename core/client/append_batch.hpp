@@ -13,6 +13,13 @@
 
 namespace sluice::client {
 
+// Whose request an append is, and which one: numbers are dense per client and partition, from 1. An append with the same identity and the
+// same records is stored once, however often it is sent, also after a restart, and each time answered with where it is stored.
+struct RequestId {
+  ClientId client{};  // random, of one producer for all its life; not 0
+  RequestNumber number{};
+};
+
 // A batch on its way into one partition. Records are encoded as they are added, so the caller's bytes are free after add().
 // One owner, any thread, until it is given to append(). Limits: entry::kRecordBytesMax per record, entry::kEntryBytesMax in all.
 class AppendBatch {
@@ -26,6 +33,8 @@ class AppendBatch {
     state_ = partition::StateEnvelope{epoch, std::move(state)};
     return {};
   }
+  // Such a batch carries records.
+  void set_request(RequestId request) { request_ = request; }
   void reserve(std::size_t bytes) { builder_.reserve(bytes); }
 
   [[nodiscard]] std::uint32_t count() const { return builder_.count(); }
@@ -36,6 +45,7 @@ class AppendBatch {
   friend class Client;
   entry::BatchBuilder builder_;
   std::optional<partition::StateEnvelope> state_;
+  std::optional<RequestId> request_;
 };
 
 }  // namespace sluice::client

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/client/client.hpp"
 
-#include <mutex>
-#include <unordered_map>
 #include <utility>
 
 #include "core/client/answer.hpp"
@@ -16,7 +14,7 @@ Client::Client(node::Node& node) : impl_(std::make_unique<Impl>(node)) {}
 Client::~Client() = default;
 
 void Client::append(PartitionRef partition, AppendBatch batch, Completion<AppendResult> done) {
-  if (batch.count() == 0 && batch.state_) {
+  if (batch.count() == 0 && batch.state_ && !batch.request_) {
     impl_->node.propose(partition.group, *std::move(batch.state_), [done = std::move(done)](Result<node::PartitionView> outcome) mutable {
       if (!outcome) return done(fail(std::move(outcome).error()));
       done(AppendResult{outcome->state->next_offset(), outcome->state->next_offset()});
@@ -31,21 +29,12 @@ void Client::append(PartitionRef partition, AppendBatch batch, Completion<Append
   }
   auto draft = std::move(batch.builder_).finish(section ? std::optional<Bytes>(*section) : std::nullopt);
   if (!draft) return done(fail(std::move(draft).error()));
-  node::ProposeDone proposed = [done = std::move(done)](Result<node::Proposed> outcome) mutable {
-    if (!outcome) return done(fail(std::move(outcome).error()));
-    done(AppendResult{outcome->base_offset, outcome->next_offset});
-  };
-  auto sent = impl_->send(partition.group, {*std::move(draft), std::move(claim)}, proposed);
-  if (!sent) proposed(fail(std::move(sent).error()));
-}
-
-Result<void> Client::Impl::send(GroupId group, node::AppendRequest request, node::ProposeDone& done) {
-  const std::lock_guard lock(mutex);
-  std::uint64_t& last = last_requests[group];
-  request.draft.set_request(id, RequestNumber(last + 1));
-  SLUICE_CHECK(node.append(group, std::move(request), done));
-  ++last;
-  return {};
+  if (batch.request_) draft->set_request(batch.request_->client, batch.request_->number);
+  impl_->node.append(partition.group, {*std::move(draft), std::move(claim)},
+                     [done = std::move(done)](Result<node::Proposed> outcome) mutable {
+                       if (!outcome) return done(fail(std::move(outcome).error()));
+                       done(AppendResult{outcome->base_offset, outcome->next_offset});
+                     });
 }
 
 Result<AppendResult> Client::append(PartitionRef partition, AppendBatch batch) {

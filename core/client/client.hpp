@@ -37,6 +37,10 @@ enum class Errc : std::uint8_t {
   kCommitBackwards,
   kAccountingMismatch,
   kStateSequence,
+  kOutOfSequence,      // a request number that is not the client's next one …
+  kRequestReuse,       // … that was used for other records …
+  kDuplicateNoResult,  // … that was carried out too long ago …
+  kProducerUnknown,    // … or of a client that the partition does not know any more
   kStorageFull,
   kRecordTooLarge,
   kBatchTooLarge,
@@ -108,6 +112,7 @@ class Client {
 
   // Records in. One append is one entry: all or nothing, acknowledged as its topic promises. Appends of one client to one partition
   // are applied in call order. State is checked against begin_source(): kFenced, kStateSequence. kBusy: wait for some answers, try again.
+  // A batch with a RequestId may be sent again when its outcome is not known.
   void append(PartitionRef partition, AppendBatch batch, Completion<AppendResult> done);
   [[nodiscard]] Result<AppendResult> append(PartitionRef partition, AppendBatch batch);
 

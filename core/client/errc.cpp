@@ -30,6 +30,14 @@ const ErrorInfo& error_info(Errc code) {
       return error_info(partition::Errc::kAccountingMismatch);
     case Errc::kStateSequence:
       return error_info(partition::Errc::kStateSequence);
+    case Errc::kOutOfSequence:
+      return error_info(partition::Errc::kOutOfSequence);
+    case Errc::kRequestReuse:
+      return error_info(partition::Errc::kRequestReuse);
+    case Errc::kDuplicateNoResult:
+      return error_info(partition::Errc::kDuplicateNoResult);
+    case Errc::kProducerUnknown:
+      return error_info(partition::Errc::kProducerUnknown);
     case Errc::kStorageFull:
       return error_info(log::Errc::kStorageFull);
     case Errc::kRecordTooLarge:

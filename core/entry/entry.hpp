@@ -128,6 +128,8 @@ class EntryDraft {
   // Whose request it is; for the client table.
   void set_request(ClientId client, RequestNumber request);
 
+  // What stamp() gives is not set yet.
+  [[nodiscard]] const EntryHeader& header() const { return header_; }
   [[nodiscard]] EntryKind kind() const { return header_.kind; }
   [[nodiscard]] std::uint32_t message_count() const { return header_.message_count; }
   [[nodiscard]] std::size_t stored_bytes() const { return header_.stored_bytes(); }

@@ -157,15 +157,21 @@ std::uint64_t Node::warnings() const {
   return impl_->warnings.load(std::memory_order_relaxed);
 }
 
-Result<void> Node::append(GroupId group, AppendRequest request, ProposeDone& done) {
-  const std::shared_lock lock(impl_->groups_mutex);
-  SLUICE_TRY(SlotPtr slot, impl_->find_slot(group, lock));
+void Node::append(GroupId group, AppendRequest request, ProposeDone done) {
+  std::shared_lock lock(impl_->groups_mutex);
+  auto found = impl_->find_slot(group, lock);
+  if (!found) {
+    lock.unlock();
+    return done(fail(std::move(found).error()));
+  }
+  const SlotPtr slot = *std::move(found);
   // One append always goes, however large it is.
   const std::uint64_t bytes = request.draft.stored_bytes();
   const std::uint64_t before = slot->pending_bytes.fetch_add(bytes, std::memory_order_relaxed);
   if (before != 0 && before + bytes > kPendingBytesMax) {
     slot->pending_bytes.fetch_sub(bytes, std::memory_order_relaxed);
-    return fail(Errc::kBusy, fmt::format("{}: {} bytes wait to be written, at most {} may", slot->name, before, kPendingBytesMax));
+    lock.unlock();
+    return done(fail(Errc::kBusy, fmt::format("{}: {} bytes wait to be written, at most {} may", slot->name, before, kPendingBytesMax)));
   }
   auto answered = [slot, bytes, done = std::move(done)](Result<Proposed> outcome) mutable {
     slot->pending_bytes.fetch_sub(bytes, std::memory_order_relaxed);
@@ -174,7 +180,6 @@ Result<void> Node::append(GroupId group, AppendRequest request, ProposeDone& don
   Impl::post_to(slot, std::move(answered), [request = std::move(request)](PartitionHost& host, auto then) mutable {
     host.append(std::move(request), std::move(then));
   });
-  return {};
 }
 
 void Node::propose(GroupId group, const partition::PartitionOp& op, Completion<PartitionView> done) {

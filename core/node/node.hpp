@@ -83,8 +83,7 @@ class Node {
   [[nodiscard]] std::uint64_t warnings() const;
 
   // Partitions. Errors beside those of the partition: node.partition_not_found, node.stopped, node.busy, and whatever refused it.
-  // Answers later, unless it fails: then `done` was not touched. So a caller may number requests under a lock of its own.
-  [[nodiscard]] Result<void> append(GroupId group, AppendRequest request, ProposeDone& done);
+  void append(GroupId group, AppendRequest request, ProposeDone done);
   void propose(GroupId group, const partition::PartitionOp& op, Completion<PartitionView> done);
   void read(GroupId group, const ReadRequest& request, Completion<ReadOutcome> done);
   void offset_for_time(GroupId group, TimestampUs at, Completion<Offset> done);

@@ -34,12 +34,22 @@ Result<PartitionView> PartitionHost::inspect() const {
   return view();
 }
 
+Result<void> PartitionHost::check_open() const {
+  if (group_.fenced()) return fail(*group_.fenced());
+  if (group_.closing()) return fail(Errc::kStopped, fmt::format("{} is closing", options_.name));
+  return {};
+}
+
 void PartitionHost::append(AppendRequest request, ProposeDone done) {
+  if (auto open = check_open(); !open) return done(fail(std::move(open).error()));
+  const bool numbered = request.draft.header().has(entry::flag::kHasClient);
+  if (numbered && !requests_.is_next(state_.clients(), request.draft.header(), done)) return;
   // Before admission, which counts what it admits as begun: a refused one is to be tried again as it was.
   if (auto full = group_.storage_full()) return done(fail(std::move(*full)));
   if (request.source) {
     if (auto admitted = admit_source(*request.source); !admitted) return done(fail(std::move(admitted).error()));
   }
+  if (numbered) done = requests_.begin(request.draft.header(), std::move(done));
   group_.propose(std::move(request.draft), options_.topic.enforce_fsync, std::move(done));
 }
 
@@ -80,8 +90,7 @@ Result<void> PartitionHost::admit_source_begin(const std::string& connector) {
 }
 
 void PartitionHost::propose(const partition::PartitionOp& op, Completion<PartitionView> done) {
-  if (group_.fenced()) return done(fail(*group_.fenced()));
-  if (group_.closing()) return done(fail(Errc::kStopped, fmt::format("{} is closing", options_.name)));
+  if (auto open = check_open(); !open) return done(fail(std::move(open).error()));
   if (auto full = group_.storage_full()) return done(fail(std::move(*full)));
   if (auto admitted = admit(op); !admitted) return done(fail(std::move(admitted).error()));
   auto draft = entry::EntryDraft::operation(entry::EntryKind::kPartitionOp, encode(op));

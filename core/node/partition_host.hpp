@@ -17,6 +17,7 @@
 #include "core/log/entry_log.hpp"
 #include "core/metadata/topic.hpp"
 #include "core/node/group_host.hpp"
+#include "core/node/request_admission.hpp"
 #include "core/node/shard.hpp"
 #include "core/partition/partition_state.hpp"
 
@@ -72,6 +73,7 @@ class PartitionHost final : public StateMachine {
   PartitionHost(Options options, std::unique_ptr<log::EntryLog> log, partition::PartitionState state, Shard& shard, const Clock& clock);
   ~PartitionHost() override;
 
+  // A numbered request that is a repetition is answered with what came of the first one, and not appended.
   void append(AppendRequest request, ProposeDone done);
   void propose(const partition::PartitionOp& op, Completion<PartitionView> done);
   void read(const ReadRequest& request, Completion<ReadOutcome> done);
@@ -101,6 +103,7 @@ class PartitionHost final : public StateMachine {
   void on_fenced(const Error& error) override;
 
   [[nodiscard]] PartitionView view() const;
+  [[nodiscard]] Result<void> check_open() const;
   [[nodiscard]] Result<void> admit(const partition::PartitionOp& op);
   [[nodiscard]] Result<void> admit_source(const SourceClaim& claim);
   [[nodiscard]] Result<void> admit_source_begin(const std::string& connector);
@@ -120,6 +123,7 @@ class PartitionHost final : public StateMachine {
   // Sources as they will be once everything in flight is applied. A batch is admitted against this: once appended, its records cannot be
   // taken back, so its state must not be refused by apply.
   std::map<std::string, Tenure, std::less<>> tenures_;
+  RequestAdmission requests_;
   std::map<std::uint64_t, Waiter> waiters_;  // by order of arrival
   std::uint64_t next_waiter_ = 0;
   std::vector<log::ReadCursor> cursors_;

@@ -23,8 +23,7 @@ Error out_of_range_error(const std::string& name, Offset from, Offset first, Off
 }  // namespace
 
 void PartitionHost::read(const ReadRequest& request, Completion<ReadOutcome> done) {
-  if (group_.fenced()) return done(fail(*group_.fenced()));
-  if (group_.closing()) return done(fail(Errc::kStopped, fmt::format("{} is closing", options_.name)));
+  if (auto open = check_open(); !open) return done(fail(std::move(open).error()));
   const PartitionView now = view();
   const Offset next = state_.next_offset();
   if (request.from < now.first_offset || request.from > next) {
@@ -95,8 +94,7 @@ void PartitionHost::fail_waiters(const Error& error) {
 }
 
 void PartitionHost::offset_for_time(TimestampUs at, Completion<Offset> done) {
-  if (group_.fenced()) return done(fail(*group_.fenced()));
-  if (group_.closing()) return done(fail(Errc::kStopped, fmt::format("{} is closing", options_.name)));
+  if (auto open = check_open(); !open) return done(fail(std::move(open).error()));
   auto answer = [this, done = std::move(done)](Result<Offset> outcome) mutable {
     if (!outcome) return done(fail(std::move(outcome).error().with("partition", options_.name)));
     done(std::max(*outcome, view().first_offset));

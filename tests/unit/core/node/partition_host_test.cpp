@@ -3,6 +3,7 @@
 #include "core/node/partition_host.hpp"
 
 #include "core/node/errc.hpp"
+#include "core/partition/errc.hpp"
 #include "tests/unit/core/node/host_fixture.hpp"
 
 namespace sluice::node {
@@ -119,6 +120,85 @@ TEST_F(PartitionHostTest, ABeginThatAFullDiskRefusedLeavesTheTenureAsItWas) {
   host_->append({batch_of("y"), SourceClaim{"in", begun->state->source("in")->epoch, 1}}, into(appended));
   queue_.run_all();
   ASSERT_TRUE(appended && *appended) << (appended ? appended->error().to_string() : "no answer");
+}
+
+entry::EntryDraft request_of(ClientId client, std::uint64_t number, const std::string& payload) {
+  entry::EntryDraft draft = batch_of(payload);
+  draft.set_request(client, RequestNumber(number));
+  return draft;
+}
+
+class NumberedRequestTest : public PartitionHostTest {
+ protected:
+  // Its outcome once the disk has answered.
+  Result<Proposed> append(std::uint64_t number, const std::string& payload = "x") {
+    std::optional<Result<Proposed>> out;
+    host_->append({request_of(kClient, number, payload)}, into(out));
+    queue_.run_all();
+    return out.value_or(fail(Errc::kStopped, "not answered"));
+  }
+  static constexpr ClientId kClient{7, 0};
+};
+
+// The number is not used up: the producer sends the same request again.
+TEST_F(NumberedRequestTest, OneThatAFullDiskRefusedMayComeAgain) {
+  ASSERT_TRUE(append(1));
+  const test::MemoryStorage::Fault full{test::Change::kWrite, 1, ENOSPC};
+  storage_.fault = full;
+  host_->append({batch_of("x")}, [](const Result<Proposed>&) {});
+  queue_.run_all();
+  storage_.fault = full;
+  const auto refused = append(2);
+  ASSERT_FALSE(refused);
+  EXPECT_TRUE(refused.error().is(log::Errc::kStorageFull)) << refused.error().to_string();
+  EXPECT_TRUE(append(3).error().is(partition::Errc::kOutOfSequence));
+  storage_.fault.reset();
+  (void)append(2);  // makes the log try again, and may still be refused
+  const auto stored = append(2);
+  ASSERT_TRUE(stored) << stored.error().to_string();
+  EXPECT_TRUE(append(3));
+}
+
+TEST_F(NumberedRequestTest, OneThatIsSentAgainBeforeItsAnswerIsStoredOnce) {
+  std::optional<Result<Proposed>> first;
+  std::optional<Result<Proposed>> again;
+  std::optional<Result<Proposed>> other;
+  std::optional<Result<Proposed>> second;
+  std::optional<Result<Proposed>> beyond;
+  host_->append({request_of(kClient, 1, "x")}, into(first));
+  host_->append({request_of(kClient, 1, "x")}, into(again));
+  host_->append({request_of(kClient, 1, "y")}, into(other));
+  host_->append({request_of(kClient, 3, "x")}, into(beyond));
+  host_->append({request_of(kClient, 2, "x")}, into(second));
+  ASSERT_TRUE(other && beyond);
+  EXPECT_TRUE(other->error().is(partition::Errc::kRequestReuse));
+  EXPECT_TRUE(beyond->error().is(partition::Errc::kOutOfSequence));
+  queue_.run_all();
+  ASSERT_TRUE(first && *first && again && *again && second && *second);
+  EXPECT_EQ((*first)->base_offset, Offset(0));
+  EXPECT_EQ((*again)->base_offset, Offset(0));
+  EXPECT_EQ((*again)->op, (*first)->op);
+  EXPECT_EQ((*second)->base_offset, Offset(1));
+  EXPECT_EQ(host_->inspect()->state->next_offset(), Offset(2));
+}
+
+// Others have pushed it out of the table, and its second request is still under way.
+TEST_F(NumberedRequestTest, TheFirstOneOfAForgottenClientIsNotStoredAgain) {
+  ASSERT_TRUE(append(1));
+  std::optional<Result<Proposed>> first_again;
+  std::optional<Result<Proposed>> second;
+  for (std::uint64_t id = 1; id <= partition::kClientsMax; ++id) {
+    host_->append({request_of({id, 1}, 1, "x")}, [&, id](const Result<Proposed>& outcome) {
+      EXPECT_TRUE(outcome.has_value());
+      if (id == partition::kClientsMax) host_->append({request_of(kClient, 1, "x")}, into(first_again));
+    });
+  }
+  host_->append({request_of(kClient, 2, "x")}, into(second));
+  queue_.run_all();
+  ASSERT_TRUE(first_again && second && *second);
+  ASSERT_FALSE(*first_again);
+  EXPECT_TRUE(first_again->error().is(partition::Errc::kDuplicateNoResult)) << first_again->error().to_string();
+  EXPECT_TRUE(append(3));
 }
 
 }  // namespace
