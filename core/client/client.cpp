@@ -114,6 +114,10 @@ Result<std::optional<SourceState>> Client::source_state(PartitionRef partition, 
   });
 }
 
+void Client::after(PartitionRef partition, std::chrono::nanoseconds delay, std::move_only_function<void()> task) {
+  impl_->node.after(partition.group, delay, std::move(task));
+}
+
 std::uint64_t Client::log_warnings() const {
   return impl_->node.warnings();
 }

@@ -45,8 +45,10 @@ enum class Errc : std::uint8_t {
   kRecordTooLarge,
   kBatchTooLarge,
   kStateTooLarge,
-  kBusy,   // of kind retry: the partition holds as much unacknowledged work, or as many waiting readers, as it may
-  kFatal,  // the partition's device failed; the process is about to end
+  kBusy,           // of kind retry: the partition holds as much unacknowledged work, or as many waiting readers, as it may
+  kFatal,          // the partition's device failed; the process is about to end
+  kBufferFull,     // of kind retry: a producer holds as many bytes as it may
+  kExceedsBuffer,  // more bytes in one send than a producer may hold at all
   kStopped,
 };
 [[nodiscard]] const ErrorInfo& error_info(Errc code);
@@ -135,6 +137,9 @@ class Client {
   // Source state. begin_source raises the source's epoch in this partition durably and returns its newest state there.
   [[nodiscard]] Result<SourcePosition> begin_source(PartitionRef partition, const std::string& connector);
   [[nodiscard]] Result<std::optional<SourceState>> source_state(PartitionRef partition, const std::string& connector);
+
+  // Runs the task on the partition's shard after the delay, or never if the node stops. It must not block.
+  void after(PartitionRef partition, std::chrono::nanoseconds delay, std::move_only_function<void()> task);
 
   // How often since the start the log could not do something that costs no record: write a checkpoint, remove a file, open a partition.
   [[nodiscard]] std::uint64_t log_warnings() const;

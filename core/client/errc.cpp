@@ -8,6 +8,17 @@
 
 namespace sluice::client {
 
+namespace {
+
+constexpr ErrorInfo kBufferFullInfo{
+    "client.buffer_full", ErrorKind::kRetry,
+    "A producer holds as many bytes as max_buffer_size allows. Try again when some of them are stored, or let send() wait."};
+constexpr ErrorInfo kExceedsBufferInfo{
+    "client.exceeds_buffer", ErrorKind::kInvalidInput,
+    "One send is larger than all that a producer may hold. Raise max_buffer_size, or send less at once."};
+
+}  // namespace
+
 const ErrorInfo& error_info(Errc code) {
   switch (code) {
     case Errc::kTopicExists:
@@ -50,6 +61,10 @@ const ErrorInfo& error_info(Errc code) {
       return error_info(node::Errc::kBusy);
     case Errc::kFatal:
       return error_info(node::Errc::kFatal);
+    case Errc::kBufferFull:
+      return kBufferFullInfo;
+    case Errc::kExceedsBuffer:
+      return kExceedsBufferInfo;
     case Errc::kStopped:
       return error_info(node::Errc::kStopped);
   }

@@ -214,6 +214,11 @@ void Node::inspect(GroupId group, Completion<PartitionView> done) {
   impl_->with_partition(group, std::move(done), [](PartitionHost& host, auto then) { then(host.inspect()); });
 }
 
+void Node::after(GroupId group, std::chrono::nanoseconds delay, Shard::Task task) {
+  Shard& shard = impl_->shard_of(group);
+  shard.post([&shard, delay, task = std::move(task)]() mutable { shard.after(delay, std::move(task)); });
+}
+
 void Node::propose(const metadata::Command& command, Completion<void> done) {
   {
     const std::shared_lock lock(impl_->groups_mutex);

@@ -88,6 +88,8 @@ class Node {
   void read(GroupId group, const ReadRequest& request, Completion<ReadOutcome> done);
   void offset_for_time(GroupId group, TimestampUs at, Completion<Offset> done);
   void inspect(GroupId group, Completion<PartitionView> done);
+  // Runs the task on the group's shard after the delay, or never if the node stops.
+  void after(GroupId group, std::chrono::nanoseconds delay, Shard::Task task);
 
   // The catalog. A created topic has its partitions, and a deleted one has none, when the answer comes. node.partition_unavailable: the
   // topic is there, and so will be its partitions.

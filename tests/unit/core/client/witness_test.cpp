@@ -99,6 +99,30 @@ TEST_F(WitnessTest, OneKillAfterTheOtherCostsNoOffset) {
   expect_trust(Offset(5));
 }
 
+// A producer that did not hear of its last request sends it again to the next process.
+TEST_F(WitnessTest, ARequestWhoseAnswerDiedWithTheProcessIsStoredOnce) {
+  const auto write = [this](std::uint64_t number, const std::string& payload) {
+    AppendBatch batch = batch_of({payload});
+    batch.set_request({ClientId{5, 6}, RequestNumber(number)});
+    return client_->append(partition(), std::move(batch));
+  };
+  for (const bool enforce_fsync : {true, false}) {
+    run_and_kill([&] {
+      create("t", {.partitions = 1, .enforce_fsync = enforce_fsync});
+      EXPECT_TRUE(write(1, "a").has_value());
+      EXPECT_TRUE(write(2, "b").has_value());
+    });
+    open();
+    const auto again = write(2, "b");
+    ASSERT_TRUE(again.has_value()) << again.error().to_string();
+    EXPECT_EQ(again->base_offset, Offset(1));
+    EXPECT_TRUE(write(3, "c").has_value());
+    EXPECT_EQ(read_all(partition()), (std::vector<std::string>{"a", "b", "c"}));
+    stop();
+    std::filesystem::remove_all(temporary_ / "data");
+  }
+}
+
 TEST_F(WitnessTest, WithoutItAKillCountsAsAPowerCut) {
   make_topic_and_kill();
   std::filesystem::remove_all(runtime_dir_);
