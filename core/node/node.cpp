@@ -52,8 +52,9 @@ std::size_t shard_count(std::size_t wanted) {
 
 }  // namespace
 
-Node::Impl::Impl(NodeOptions node_options, DataDirectory data_directory)
-    : options(std::move(node_options)),
+Node::Impl::Impl(std::unique_ptr<storage::FileCache> file_cache, NodeOptions node_options, DataDirectory data_directory)
+    : files(std::move(file_cache)),
+      options(std::move(node_options)),
       directory(std::move(data_directory)),
       io_threads(std::make_unique<storage::IoThreads>(std::clamp<std::size_t>(options.io_threads, 1, kIoThreadsMax))) {
   const std::size_t count = shard_count(options.shards);

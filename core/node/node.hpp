@@ -30,8 +30,9 @@ struct NodeOptions {
   std::string data_dir;  // made if it is missing
   // Where what was acknowledged last outlives a killed process: a directory on a tmpfs. Without one, a kill counts as a power cut.
   std::optional<std::string> runtime_dir{};
-  std::size_t shards = 0;       // 0 = one per core, at most kShardsMax
-  std::size_t io_threads = 16;  // for syncs and reads of cold data, 1..kIoThreadsMax
+  std::size_t shards = 0;          // 0 = one per core, at most kShardsMax
+  std::size_t max_open_files = 0;  // of logs, while they are idle; 0 = what the process may open, less some for everything else
+  std::size_t io_threads = 16;     // for syncs and reads of cold data, 1..kIoThreadsMax
   // A committed write can no longer be made durable. Called at most once, on a shard's thread, which it must not block; nothing more is
   // acknowledged by that partition, and the process has to end with a failure. The error names partition, file and errno.
   std::function<void(Error)> on_fatal{};

@@ -21,6 +21,7 @@
 #include "core/node/open_group.hpp"
 #include "core/node/partition_host.hpp"
 #include "core/node/shard.hpp"
+#include "core/storage/file_cache.hpp"
 #include "core/storage/witness_file.hpp"
 
 namespace sluice::node {
@@ -55,7 +56,7 @@ using OpeningPtr = std::shared_ptr<Opening>;
 
 class Node::Impl {
  public:
-  Impl(NodeOptions options, DataDirectory directory);
+  Impl(std::unique_ptr<storage::FileCache> file_cache, NodeOptions options, DataDirectory directory);
   ~Impl();
 
   // node_open.cpp
@@ -103,6 +104,7 @@ class Node::Impl {
   // For a group that is not opened: what was known of it stays known.
   void keep_witness(GroupDirectory place);
 
+  std::unique_ptr<storage::FileCache> files;  // options.storage; outlives everything that has files
   NodeOptions options;
   DataDirectory directory;
   std::map<GroupDirectory, log::Witness> left_witnesses;  // of the run before; constant once partitions are opened

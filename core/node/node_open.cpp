@@ -46,8 +46,11 @@ bool failed_at_the_system(const Error& cause) {
 }  // namespace
 
 Result<std::unique_ptr<Node>> Node::open(NodeOptions options) {
+  const std::size_t files_max = options.max_open_files == 0 ? storage::files_open_max() : options.max_open_files;
+  auto files = std::make_unique<storage::FileCache>(*options.storage, files_max);
+  options.storage = files.get();
   SLUICE_TRY(DataDirectory directory, DataDirectory::open(*options.storage, options.data_dir, *options.random));
-  auto impl = std::make_unique<Impl>(std::move(options), std::move(directory));
+  auto impl = std::make_unique<Impl>(std::move(files), std::move(options), std::move(directory));
   SLUICE_CHECK(impl->boot());
   return std::unique_ptr<Node>(new Node(std::move(impl)));
 }
