@@ -141,9 +141,9 @@ class Daemon {
   void destroy() {
     supervisor_.reset();
     plugins_.reset();
+    api_.reset();
     client_.reset();
     node_.reset();
-    api_.reset();
   }
 
   [[nodiscard]] bool closed_cleanly() const { return closed_cleanly_; }

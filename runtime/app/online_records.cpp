@@ -1,22 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <limits>
+#include <map>
+#include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "core/base/clock.hpp"
+#include "core/base/random.hpp"
+#include "core/client/topic.hpp"
 #include "runtime/app/json_text.hpp"
 #include "runtime/app/online.hpp"
 #include "runtime/app/table.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/http/base64.hpp"
 #include "runtime/http/errc.hpp"
+#include "runtime/http/record_json.hpp"
 
 namespace sluice::app {
 
@@ -26,9 +35,15 @@ namespace {
 
 constexpr std::size_t kProduceBytesPerRequest = 4u << 20;
 constexpr std::size_t kProduceRecordsPerRequest = 10'000;
+constexpr std::chrono::seconds kProduceRetryFor{30};  // a request without an answer
+constexpr std::chrono::milliseconds kProduceRetryPause{200};
 constexpr std::uint64_t kConsumePage = 1000;
 constexpr std::uint64_t kFollowWaitMs = 10'000;
 constexpr std::uint64_t kFollowWaitManyMs = 500;  // with several partitions, each waits its turn
+
+bool is_blank(std::string_view line) {
+  return line.find_first_not_of(" \t\r") == std::string_view::npos;
+}
 
 std::string as_record(std::string_view line, const Produce& options) {
   json::object record;
@@ -41,35 +56,77 @@ std::string as_record(std::string_view line, const Produce& options) {
   return json::serialize(record);
 }
 
-// Collects lines and sends them a request at a time.
-class ProduceRequest {
- public:
-  ProduceRequest(const Remote& remote, std::string target) : remote_(remote), target_(std::move(target)) {}
+void pause_for(std::chrono::milliseconds pause) {
+  std::mutex mutex;
+  std::unique_lock lock(mutex);
+  std::condition_variable never;
+  never.wait_for(lock, pause);
+}
 
-  Result<void> add(std::string_view line) {
-    if (!body_.empty() && (body_.size() + line.size() > kProduceBytesPerRequest || records_ == kProduceRecordsPerRequest))
-      SLUICE_CHECK(send());
-    body_ += line;
-    body_ += '\n';
+// Collects lines by partition and sends them, a numbered request for each partition, so that one whose answer is lost can be sent again.
+class Upload {
+ public:
+  Upload(const Remote& remote, std::string target, std::optional<std::uint32_t> partition, std::uint32_t partitions)
+      : remote_(remote), target_(std::move(target)), partition_(partition), partitions_(partitions) {}
+
+  // One JSON object, which goes where `produced` does.
+  Result<void> add(std::string_view line, const http::ProducedRecord& produced) {
+    if (bytes_ > 0 && (bytes_ + line.size() > kProduceBytesPerRequest || records_ == kProduceRecordsPerRequest)) SLUICE_CHECK(send());
+    Part& part = parts_[http::partition_of(produced, partition_, partitions_, turn_)];
+    part.body += line;
+    part.body += '\n';
+    ++part.records;
+    bytes_ += line.size() + 1;
     ++records_;
     return {};
   }
   Result<void> send() {
-    if (records_ == 0) return {};
-    auto answer =
-        remote_.fetch({.method = "POST", .target = target_, .content_type = std::string(http::kNdjson), .body = std::move(body_)});
-    if (!answer) return fail(std::move(answer).error().with("appended before this request", std::to_string(sent_)));
-    sent_ += records_;
-    records_ = 0;
-    body_.clear();
+    for (auto& [partition, part] : parts_) {
+      if (part.records == 0) continue;
+      SLUICE_CHECK(send_part(partition, part));
+      sent_ += part.records;
+      part.records = 0;
+      part.body.clear();
+    }
+    bytes_ = records_ = 0;
+    ++turn_;
     return {};
   }
   [[nodiscard]] std::uint64_t sent() const { return sent_; }
 
  private:
+  struct Part {
+    std::string body;
+    std::size_t records = 0;
+    std::uint64_t request = 0;  // number of the last one
+  };
+
+  Result<void> send_part(std::uint64_t partition, Part& part) {
+    const http::Call call{.method = "POST",
+                          .target = fmt::format("{}?partition={}&producer={}&request={}&origin_timestamp_us={}", target_, partition,
+                                                to_hex(producer_), ++part.request, system_clock().wall()),
+                          .content_type = std::string(http::kNdjson),
+                          .body = part.body};
+    const auto give_up_at = std::chrono::steady_clock::now() + kProduceRetryFor;
+    while (true) {
+      auto answer = remote_.fetch(call);
+      if (answer) return {};
+      Error error = std::move(answer).error();
+      const bool unanswered = error.is(http::Errc::kNoDaemon) || error.is(http::Errc::kProtocol);
+      if (!unanswered || std::chrono::steady_clock::now() >= give_up_at)
+        return fail(std::move(error).with("appended before this request", std::to_string(sent_)));
+      pause_for(kProduceRetryPause);
+    }
+  }
+
   const Remote& remote_;
-  std::string target_;
-  std::string body_;
+  const std::string target_;
+  const std::optional<std::uint32_t> partition_;
+  const std::uint32_t partitions_;
+  const U128 producer_ = system_random().next_u128();
+  std::uint32_t turn_ = static_cast<std::uint32_t>(producer_.low);
+  std::map<std::uint64_t, Part> parts_;  // by partition
+  std::size_t bytes_ = 0;                // of all parts
   std::size_t records_ = 0;
   std::uint64_t sent_ = 0;
 };
@@ -118,34 +175,43 @@ Result<std::vector<Cursor>> cursors_for(const Remote& remote, const std::string&
 Result<ExitCode> produce(const Console& console, const ServerOptions& server, const Produce& options) {
   SLUICE_TRY(std::string target, topic_target(options.topic));
   SLUICE_TRY(const Remote remote, Remote::find(server));
-  target += "/records";
-  if (options.partition) target += fmt::format("?partition={}", *options.partition);
+  SLUICE_TRY(const auto topic, remote.get(target));
   std::ifstream file;
   if (options.file != "-") {
     file.open(options.file, std::ios::binary);
     if (!file) return fail(errno_error(errno, "cannot read " + options.file));
   }
   std::istream& input = options.file == "-" ? std::cin : file;
-  ProduceRequest request(remote, target);
+  const std::size_t partitions = array_field(topic, "partitions").size();
+  if (partitions == 0 || partitions > client::kPartitionsMax)
+    return fail(http::Errc::kProtocol, fmt::format("the daemon says that {} has {} partitions", options.topic, partitions));
+  Upload upload(remote, target + "/records", options.partition, static_cast<std::uint32_t>(partitions));
+  http::ProducedRecord produced;
+  if (!options.key.empty()) produced.record.key.emplace(as_bytes(options.key).begin(), as_bytes(options.key).end());
+  std::uint64_t number = 0;
   for (std::string line; std::getline(input, line);) {
+    ++number;
     if (options.lines) {
-      SLUICE_CHECK(request.add(as_record(line, options)));
-    } else if (!line.empty()) {
-      SLUICE_CHECK(request.add(line));
+      SLUICE_CHECK(upload.add(as_record(line, options), produced));
+    } else if (!is_blank(line)) {
+      // Where there is a choice, the record says where it goes.
+      auto parsed = partitions > 1 ? http::record_from_json(line) : Result<http::ProducedRecord>();
+      if (!parsed) return fail(std::move(parsed).error().with("line", std::to_string(number)));
+      SLUICE_CHECK(upload.add(line, *parsed));
     }
   }
-  SLUICE_CHECK(request.send());
+  SLUICE_CHECK(upload.send());
   // A read error ends the lines as the end of the file does.
   if (input.bad()) {
     return fail(sluice::Errc::kIo, fmt::format("cannot read {} to its end; {} record(s) were appended to {}",
-                                               options.file == "-" ? "standard input" : options.file, request.sent(), options.topic));
+                                               options.file == "-" ? "standard input" : options.file, upload.sent(), options.topic));
   }
   if (console.json()) {
     json::object out;
-    out["appended"] = request.sent();
+    out["appended"] = upload.sent();
     console.print_json(out);
   } else {
-    console.print(fmt::format("appended {} record(s) to {}\n", request.sent(), options.topic));
+    console.print(fmt::format("appended {} record(s) to {}\n", upload.sent(), options.topic));
   }
   return ExitCode::kOk;
 }

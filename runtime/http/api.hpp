@@ -10,6 +10,7 @@
 #include "core/base/clock.hpp"
 #include "core/base/random.hpp"
 #include "core/client/client.hpp"
+#include "runtime/http/producers.hpp"
 #include "runtime/http/router.hpp"
 #include "runtime/pipeline/supervisor.hpp"
 
@@ -30,6 +31,7 @@ struct Api {
   Random& random;
   std::atomic<bool> started = false;              // the connectors have been handed to the supervisor
   std::atomic<std::uint32_t> next_partition = 0;  // of produced records that name none and have no key
+  Producers producers{client};
 };
 
 // http.not_ready before: a connector that is about to start would be said not to exist.

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <chrono>
+#include <future>
 #include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
-#include "core/base/checksum.hpp"
-#include "core/client/append_batch.hpp"
+#include "core/entry/limits.hpp"
 #include "runtime/base/time_format.hpp"
 #include "runtime/http/api.hpp"
 #include "runtime/http/api_json.hpp"
@@ -40,22 +42,34 @@ Result<const client::PartitionInfo*> find_partition(const client::TopicInfo& top
 }
 
 // Records of one request by partition, in the order of the request.
-using Batches = std::map<std::uint32_t, client::AppendBatch>;
+using Batches = std::map<std::uint32_t, std::vector<Record>>;
 
-Result<std::uint32_t> choose_partition(const client::TopicInfo& topic, const ProducedRecord& produced, std::optional<std::uint64_t> asked,
-                                       std::uint32_t turn) {
-  const std::optional<std::uint64_t> named = produced.partition ? std::optional<std::uint64_t>(produced.partition->value()) : asked;
-  if (named) {
-    SLUICE_TRY(const auto* partition, find_partition(topic, *named));
-    return partition->index.value();
+// Whose request it is, and which one, if its sender may send it again.
+Result<std::optional<client::RequestId>> request_id(const Request& request) {
+  const auto producer = request.query.find("producer");
+  SLUICE_TRY(const auto number, query_number(request, "request", std::numeric_limits<std::int64_t>::max()));
+  if (producer == request.query.end() && !number) return std::nullopt;
+  const auto client = producer == request.query.end() ? std::nullopt : u128_from_hex(producer->second);
+  if (!client || *client == ClientId{} || !number || !request.query.contains("partition")) {
+    return fail(Errc::kBadRequest,
+                "a numbered request has 'producer', which is 32 hex digits and not 0, 'request', which is a number, and 'partition'");
   }
-  const auto count = static_cast<std::uint32_t>(topic.partitions.size());
-  if (!produced.record.key) return turn % count;
-  return static_cast<std::uint32_t>(xxh3_64(*produced.record.key) % count);
+  return client::RequestId{*client, RequestNumber(*number)};
 }
 
-Result<Batches> read_batches(Api& api, const client::TopicInfo& topic, const Request& request) {
+// Of one line; its place in a batch is another question.
+Result<void> check_size(const RecordView& record) {
+  const std::size_t bytes =
+      (record.key ? record.key->size() : 0) + (record.payload ? record.payload->size() : 0) + record.headers.encoded().size();
+  if (bytes <= entry::kRecordBytesMax) return {};
+  return fail(client::Errc::kRecordTooLarge, fmt::format("a record of {} bytes; at most {} are allowed", bytes, entry::kRecordBytesMax));
+}
+
+// `ids` names the records that have no name.
+Result<Batches> read_batches(Api& api, const client::TopicInfo& topic, const Request& request, Random& ids) {
   SLUICE_TRY(const auto asked, query_number(request, "partition", client::kPartitionsMax));
+  SLUICE_TRY(const auto time, query_number(request, "origin_timestamp_us", std::numeric_limits<std::int64_t>::max()));
+  const TimestampUs origin = time ? TimestampUs(static_cast<std::int64_t>(*time)) : api.clock.wall();
   const std::uint32_t turn = api.next_partition.fetch_add(1, std::memory_order_relaxed);
   Batches out;
   std::size_t number = 0;
@@ -70,27 +84,68 @@ Result<Batches> read_batches(Api& api, const client::TopicInfo& topic, const Req
       if (++records > kProduceRecordsMax)
         return fail(Errc::kBodyTooLarge, fmt::format("a request takes at most {} records", kProduceRecordsMax));
       SLUICE_TRY(auto produced, record_from_json(line));
-      if (produced.record.id == U128{}) produced.record.id = api.random.next_u128();
-      if (produced.record.origin_timestamp == TimestampUs{}) produced.record.origin_timestamp = api.clock.wall();
-      SLUICE_TRY(const std::uint32_t partition, choose_partition(topic, produced, asked, turn));
-      return out[partition].add(produced.record.view());
+      if (produced.record.id == U128{}) produced.record.id = ids.next_u128();
+      if (produced.record.origin_timestamp == TimestampUs{}) produced.record.origin_timestamp = origin;
+      SLUICE_CHECK(check_size(produced.record.view()));
+      const std::uint64_t index = partition_of(produced, asked, narrow<std::uint32_t>(topic.partitions.size()), turn);
+      SLUICE_TRY(const auto* partition, find_partition(topic, index));
+      out[partition->index.value()].push_back(std::move(produced.record));
+      return {};
     };
     if (auto added = add(); !added) return fail(std::move(added).error().with("line", std::to_string(number)));
   }
   return out;
 }
 
+std::future<Result<client::AppendResult>> send(Api& api, client::PartitionRef partition, const std::vector<Record>& records,
+                                               std::optional<client::RequestId> id) {
+  const auto answer = std::make_shared<std::promise<Result<client::AppendResult>>>();
+  auto done = [answer](Result<client::AppendResult> stored) { answer->set_value(std::move(stored)); };
+  if (id) {
+    // An entry of its own, since it has its own number.
+    client::AppendBatch batch;
+    batch.set_request(*id);
+    for (const Record& record : records) {
+      if (auto added = batch.add(record.view()); !added) {
+        done(fail(std::move(added).error()));
+        return answer->get_future();
+      }
+    }
+    api.client.append(partition, std::move(batch), std::move(done));
+  } else {
+    std::vector<RecordView> views;
+    views.reserve(records.size());
+    for (const Record& record : records) views.push_back(record.view());
+    api.producers.of(partition)->send(views, std::move(done));
+  }
+  return answer->get_future();
+}
+
+Result<client::AppendResult> await(std::future<Result<client::AppendResult>>& answer, std::chrono::steady_clock::time_point deadline) {
+  if (answer.wait_until(deadline) == std::future_status::ready) return answer.get();
+  return fail(sluice::Errc::kTimeout,
+              fmt::format("no answer within {} s; the records may still be stored", client::kOperationDeadline.count()));
+}
+
 Result<Response> produce_records(Api& api, const Request& request) {
   SLUICE_TRY(const auto topic, api.client.describe_topic(topic_parameter(request)));
-  SLUICE_TRY(auto batches, read_batches(api, topic, request));
+  SLUICE_TRY(const auto id, request_id(request));
+  // Sent again, its records get the same ids: they are what the log compares.
+  SeededRandom same_ids(id ? id->client.low ^ id->client.high ^ (id->number.value() << 32U) : 0);
+  SLUICE_TRY(const auto batches, read_batches(api, topic, request, id ? same_ids : api.random));
+  if (id && batches.size() > 1) return fail(Errc::kBadRequest, "the records of a numbered request name several partitions");
+  // All at once: partitions do not wait for each other.
+  std::map<std::uint32_t, std::future<Result<client::AppendResult>>> answers;
+  for (const auto& [index, records] : batches) answers[index] = send(api, topic.partitions[index].ref, records, id);
   json::array rows;
   std::uint64_t appended = 0;
-  for (auto& [index, batch] : batches) {
-    auto result = api.client.append(topic.partitions[index].ref, std::move(batch));
+  std::optional<Error> failure;
+  const auto deadline = std::chrono::steady_clock::now() + client::kOperationDeadline;
+  for (auto& [index, answer] : answers) {
+    auto result = await(answer, deadline);
     if (!result) {
-      Error error = std::move(result).error();
-      error.with("partition", std::to_string(index)).with("appended", json::serialize(rows));
-      return fail(std::move(error));
+      if (!failure) failure = std::move(result).error().with("partition", std::to_string(index));
+      continue;
     }
     appended += result->next_offset - result->base_offset;
     json::object row;
@@ -99,6 +154,7 @@ Result<Response> produce_records(Api& api, const Request& request) {
     row["next_offset"] = result->next_offset.value();
     rows.push_back(std::move(row));
   }
+  if (failure) return fail(std::move(failure->with("appended", json::serialize(rows))));
   json::object out;
   out["appended"] = appended;
   out["partitions"] = std::move(rows);

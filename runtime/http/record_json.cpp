@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <boost/json.hpp>
 
+#include "core/base/checksum.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/base/time_format.hpp"
 #include "runtime/http/base64.hpp"
@@ -144,6 +145,13 @@ Result<ProducedRecord> record_from_json(std::string_view line) {
     out.record.id = *parsed_id;
   }
   return out;
+}
+
+std::uint64_t partition_of(const ProducedRecord& produced, std::optional<std::uint64_t> asked, std::uint32_t partitions,
+                           std::uint32_t turn) {
+  if (produced.partition) return produced.partition->value();
+  if (asked) return *asked;
+  return produced.record.key ? xxh3_64(*produced.record.key) % partitions : turn % partitions;
 }
 
 }  // namespace sluice::http

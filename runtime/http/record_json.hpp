@@ -30,4 +30,8 @@ struct ProducedRecord {
 // One line of a produce request. Errors: http.bad_request naming the field; entry.* for a header that no record can hold.
 [[nodiscard]] Result<ProducedRecord> record_from_json(std::string_view line);
 
+// Where a record goes: the partition it names, else the one that was asked for, else that of its key, else `turn`, which counts up.
+[[nodiscard]] std::uint64_t partition_of(const ProducedRecord& produced, std::optional<std::uint64_t> asked, std::uint32_t partitions,
+                                         std::uint32_t turn);
+
 }  // namespace sluice::http
