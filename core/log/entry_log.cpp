@@ -16,6 +16,8 @@ EntryLog::Impl::Impl(storage::Storage& storage, storage::IoQueue& queue, LogOpti
     : storage_(storage),
       queue_(queue),
       options_(std::move(options)),
+      unsynced_(
+          options_.unsynced, [this] { sync_for_others(); }, [this] { pump(); }),
       frontier_(recovered.frontier, recovered.frontier_slot),
       prewriter_(options_.clock != nullptr ? options_.prewrite : nullptr, options_.segment_bytes),
       mint_from_(recovered.report.mint_from) {
@@ -29,6 +31,7 @@ EntryLog::Impl::Impl(storage::Storage& storage, storage::IoQueue& queue, LogOpti
   tail_bytes_ = segments_.back().bytes;
   written_op_ = acknowledged_op_ = head_.op;
   synced_ = {head_, segments_.back().bytes};
+  writeback_at_ = synced_.position;
   if (recovered.checkpoint) checkpoint_op_ = recovered.checkpoint->op;
   bytes_since_checkpoint_ = recovered.bytes_after_checkpoint;
 }
@@ -121,7 +124,7 @@ std::uint64_t EntryLog::size_bytes() const {
   return impl_->size_bytes();
 }
 std::uint64_t EntryLog::unsynced_bytes() const {
-  return impl_->unsynced_bytes_;
+  return impl_->unsynced_.bytes();
 }
 std::uint64_t EntryLog::bytes_since_checkpoint() const {
   return impl_->bytes_since_checkpoint_;

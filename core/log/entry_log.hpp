@@ -20,6 +20,7 @@
 #include "core/log/log_head.hpp"
 #include "core/log/prewriter.hpp"
 #include "core/log/recovery_report.hpp"
+#include "core/log/unsynced_budget.hpp"
 #include "core/storage/io_queue.hpp"
 #include "core/storage/storage.hpp"
 
@@ -33,7 +34,8 @@ inline constexpr std::uint64_t kHotBytesDefault = 4u << 20;  // newest entries k
 inline constexpr std::uint64_t kSurvivorBudgetBytes = 256u << 20;
 inline constexpr std::chrono::seconds kFullRetryInterval{1};
 inline constexpr std::chrono::microseconds kLingerMax{60};
-inline constexpr std::size_t kDropSegmentsMax = 16;  // per drop_before call
+inline constexpr std::uint64_t kWritebackBytes = 4u << 20;  // written without a sync: the write-back of so much begins at once
+inline constexpr std::size_t kDropSegmentsMax = 16;         // per drop_before call
 
 // The newest acknowledged entry of a group, from a place that survives the process but not the operating system.
 struct Witness {
@@ -52,6 +54,8 @@ struct LogOptions {
   std::uint64_t survivor_budget_bytes = kSurvivorBudgetBytes;
   // With it and with a clock, zeros are written ahead of entries with must_sync. Shared by the logs of a node.
   std::shared_ptr<PrewriteBudget> prewrite;
+  // With it, an entry without must_sync waits while too much is written and not synced. Shared by the logs of a shard.
+  std::shared_ptr<UnsyncedBudget> unsynced;
   // Each flush and each sync covers the index too. Without, it goes to the page cache and is synced when its segment is complete.
   bool index_sync = false;
   // With it and with a timer, a flush waits a little for those whom the one before it has released. Outlives the log.
@@ -114,14 +118,14 @@ class EntryLog {
   // Calls `visit` for each entry from `from` to the head, in order; stops at its first error. For boot. [blocking]
   [[nodiscard]] Result<void> replay(Op from, const std::function<Result<void>(const entry::EntryView&)>& visit);
 
-  [[nodiscard]] LogHead head() const;              // including entries that are not durable yet
-  [[nodiscard]] Op acknowledged_op() const;        // everything up to here was reported to its waiters
-  [[nodiscard]] LogHead acknowledged() const;      // that entry
-  [[nodiscard]] Op first_op() const;               // of the oldest retained entry; head().op + 1 if there is none
-  [[nodiscard]] Offset first_offset() const;       // the smallest offset that may be read
-  [[nodiscard]] Op checkpoint_op() const;          // 0 = none
-  [[nodiscard]] std::uint64_t size_bytes() const;  // of the log files
-  [[nodiscard]] std::uint64_t unsynced_bytes() const;
+  [[nodiscard]] LogHead head() const;                  // including entries that are not durable yet
+  [[nodiscard]] Op acknowledged_op() const;            // everything up to here was reported to its waiters
+  [[nodiscard]] LogHead acknowledged() const;          // that entry
+  [[nodiscard]] Op first_op() const;                   // of the oldest retained entry; head().op + 1 if there is none
+  [[nodiscard]] Offset first_offset() const;           // the smallest offset that may be read
+  [[nodiscard]] Op checkpoint_op() const;              // 0 = none
+  [[nodiscard]] std::uint64_t size_bytes() const;      // of the log files
+  [[nodiscard]] std::uint64_t unsynced_bytes() const;  // written and not synced
   [[nodiscard]] std::uint64_t bytes_since_checkpoint() const;
   [[nodiscard]] std::optional<Error> fenced() const;
   // Offsets below it may have been acknowledged before an unclean stop: the owner first appends EntryDraft::gap of it, and no other entry

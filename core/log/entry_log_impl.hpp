@@ -77,7 +77,8 @@ class EntryLog::Impl : public std::enable_shared_from_this<EntryLog::Impl> {
   Op written_op_;
   LogPoint synced_;  // in the active segment
   Op acknowledged_op_;
-  std::uint64_t unsynced_bytes_ = 0;
+  UnsyncedBudget::Share unsynced_;
+  std::uint64_t writeback_at_ = 0;  // what lies before it in the active segment is synced or on its way
   Op checkpoint_op_;
   std::uint64_t bytes_since_checkpoint_ = 0;
 
@@ -141,6 +142,7 @@ class EntryLog::Impl : public std::enable_shared_from_this<EntryLog::Impl> {
   std::vector<PersistJob> jobs_of_flush() const;
   void on_flushed(const Chunk& chunk);
   void prewrite_beside(const Chunk& flushed);
+  void start_writeback();
   void on_written(const Chunk& chunk);
   void on_write_failed(PersistFailure failure);
   void retry();
@@ -155,6 +157,7 @@ class EntryLog::Impl : public std::enable_shared_from_this<EntryLog::Impl> {
   void sync_to(Op op, Completion<void> done);
   bool start_sync_if_wanted();
   void start_sync(const Limit& limit);
+  void sync_for_others();
   bool roll_is_due() const;
   void start_roll();
   static Result<void> complete_segment(storage::File& log, storage::File& index, std::optional<std::uint64_t> cut_at, SegmentPair& pair);

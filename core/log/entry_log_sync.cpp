@@ -40,7 +40,7 @@ void EntryLog::Impl::start_sync(const Limit& limit) {
     return outcome ? outcome_of_sync(log->sync()) : outcome;
   });
   if (options_.index_sync) jobs.emplace_back([index = active_index_file_] { return outcome_of_sync(index->sync()); });
-  persist(queue_, std::move(jobs), [self = shared_from_this(), slot, covered = written(), bytes = unsynced_bytes_](Persisted outcome) {
+  persist(queue_, std::move(jobs), [self = shared_from_this(), slot, covered = written(), bytes = unsynced_.bytes()](Persisted outcome) {
     self->syncing_ = false;
     if (!outcome) {
       self->sync_is_due_ = outcome.error().no_room;
@@ -48,10 +48,17 @@ void EntryLog::Impl::start_sync(const Limit& limit) {
     }
     self->frontier_.on_durable(*slot);
     self->synced_ = covered;
-    self->unsynced_bytes_ -= bytes;
+    self->writeback_at_ = std::max(self->writeback_at_, covered.position);
+    self->unsynced_.subtract(bytes);
     self->settle_retry();
     self->pump();
   });
+}
+
+// Another log of the shard has no room for what it has to write. What is under way here makes room by itself.
+void EntryLog::Impl::sync_for_others() {
+  if (busy_ || syncing_ || sync_is_due_ || fenced_ || abandoned_ || written_op_ <= synced_.head.op) return;
+  start_sync(frontier_.limit_for(segments_.back().end));
 }
 
 // Whether the next entry begins a segment and the active one must be completed first.
@@ -78,7 +85,7 @@ void EntryLog::Impl::start_roll() {
         self->busy_ = false;
         if (pair->completed_last) {
           self->synced_ = self->written();
-          self->unsynced_bytes_ = 0;
+          self->unsynced_.clear();
           self->prewriter_.cut();
         }
         if (!outcome) return self->on_write_failed({std::move(outcome).error(), pair->no_room});
@@ -138,6 +145,7 @@ void EntryLog::Impl::on_rolled(SegmentPair& pair) {
   active_index_file_ = std::move(pair.index);
   active_index_ = Index();
   last_indexed_ = 0;
+  writeback_at_ = kSegmentPageBytes;
   segments_.push_back({pair.page, end.head, kSegmentPageBytes, nullptr, 0});
   keep_files(complete, std::move(files));
 }
@@ -217,6 +225,8 @@ void EntryLog::Impl::fence(Error error) {
   fenced_ = std::move(error);
   if (!fenced_->is(Errc::kStorageFull)) mark_fence();
   drop_waiters(*fenced_);
+  unsynced_.clear();
+  unsynced_.let_others_in();
 }
 
 // A note for the next start that what can be read may not be on the device. If it cannot be written, the next start takes no less care.
@@ -242,6 +252,8 @@ void EntryLog::Impl::abandon() {
   stopped_ = true;
   abandoned_ = true;
   drop_waiters(Error(Errc::kStopped, fmt::format("{} is closed", options_.directory)));
+  unsynced_.clear();
+  unsynced_.let_others_in();
 }
 
 }  // namespace sluice::log

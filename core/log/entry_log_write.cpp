@@ -89,13 +89,15 @@ void EntryLog::Impl::pump() {
     flush();
   }
   pumping_ = false;
+  unsynced_.let_others_in();
 }
 
 // One sync at a time; and what is acknowledged without one needs a limit above it that is durable already.
 bool EntryLog::Impl::may_flush_chunk() {
   if (prewriter_.blocks(chunk_->end_position())) return false;
   if (syncing_ && chunk_->must_sync) return false;
-  if (chunk_->must_sync || frontier_.limit().covers(chunk_->end)) return true;
+  if (chunk_->must_sync) return true;
+  if (frontier_.limit().covers(chunk_->end)) return unsynced_.may_add(chunk_->bytes);
   if (!syncing_) {
     start_sync(frontier_.limit_for(chunk_->end));
     if (!frontier_.newest().is_clean()) frontier_.widen();
@@ -150,12 +152,25 @@ void EntryLog::Impl::flush_to_cache() {
   if (outcome) outcome = chunk_->write_index(*active_index_file_);
   if (!outcome) return on_write_failed(std::move(outcome).error());
   const auto chunk = std::exchange(chunk_, nullptr);
-  unsynced_bytes_ += chunk->bytes;
+  unsynced_.add(chunk->bytes);
   on_written(*chunk);
   // In time, so that no append has to wait for it.
   if (full_) return;
   const Limit next = frontier_.limit_for(segments_.back().end);
   if (!syncing_ && !fenced_ && next != frontier_.limit()) start_sync(next);
+  start_writeback();
+}
+
+// So that the next sync finds little to do, and nobody who writes meanwhile waits for it. A job, because it may wait for the device.
+void EntryLog::Impl::start_writeback() {
+  const std::uint64_t end = segments_.back().bytes;
+  if (end - writeback_at_ < kWritebackBytes) return;
+  queue_.submit(
+      [log = active_log_, from = std::exchange(writeback_at_, end), end]() -> Result<void> {
+        log->start_writeback(from, end - from);
+        return {};
+      },
+      [](Result<void>) {});
 }
 
 void EntryLog::Impl::flush() {
@@ -196,7 +211,8 @@ void EntryLog::Impl::on_flushed(const Chunk& chunk) {
   chunk_.reset();
   frontier_.on_durable(chunk.slot);
   synced_ = {chunk.end, chunk.end_position()};
-  unsynced_bytes_ = 0;
+  writeback_at_ = synced_.position;
+  unsynced_.clear();
   // Every waiter first: what they append in answer goes into the next flush together.
   pumping_ = true;
   on_written(chunk);

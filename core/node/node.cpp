@@ -58,7 +58,10 @@ Node::Impl::Impl(std::unique_ptr<storage::FileCache> file_cache, NodeOptions nod
       directory(std::move(data_directory)),
       io_threads(std::make_unique<storage::IoThreads>(std::clamp<std::size_t>(options.io_threads, 1, kIoThreadsMax))) {
   const std::size_t count = shard_count(options.shards);
-  for (std::size_t i = 0; i < count; ++i) shards.push_back(std::make_unique<Shard>(i, *io_threads));
+  for (std::size_t i = 0; i < count; ++i) {
+    shards.push_back(std::make_unique<Shard>(i, *io_threads));
+    unsynced.push_back(std::make_shared<log::UnsyncedBudget>());
+  }
 }
 
 Node::Impl::~Impl() {

@@ -90,7 +90,7 @@ class Node::Impl {
   [[nodiscard]] SlotPtr make_slot(const metadata::Topic& topic, std::size_t index);
   [[nodiscard]] log::LogOptions log_options(const metadata::Topic& topic, GroupId group) const;
   [[nodiscard]] OpeningPtr make_opening(const metadata::Topic& topic, std::size_t index, Origin origin);
-  // What every log of this node has from it: time, an ear for its full disk, the witness of the run before.
+  // What every log of this node has from it: time, an ear for its full disk, its part of what is bounded, the witness of the run before.
   void connect(log::LogOptions& log, GroupDirectory place, Shard& shard, std::string name);
   // [blocking]
   [[nodiscard]] Result<OpenedPartition> open(Opening& opening);
@@ -111,6 +111,8 @@ class Node::Impl {
   std::unique_ptr<storage::WitnessFile> witness_file;     // outlives the hosts
   std::unique_ptr<storage::IoThreads> io_threads;
   std::vector<std::unique_ptr<Shard>> shards;
+  std::vector<std::shared_ptr<log::UnsyncedBudget>> unsynced;  // of each shard
+  std::shared_ptr<log::PrewriteBudget> prewrite = std::make_shared<log::PrewriteBudget>();
   std::unique_ptr<CatalogHost> catalog;  // of shard 0's thread, once that runs
   NodeRecovery recovery;
 

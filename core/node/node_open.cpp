@@ -81,6 +81,8 @@ void Node::Impl::connect(log::LogOptions& log, GroupDirectory place, Shard& shar
   // The log's timers run where the log does.
   log.after = [&shard](std::chrono::nanoseconds delay, std::move_only_function<void()> task) { shard.after(delay, std::move(task)); };
   log.clock = options.clock;
+  log.prewrite = prewrite;
+  log.unsynced = unsynced[shard.index()];
   log.on_full = [this, name = std::move(name)](const Error& error) { warn(Error(error).with("partition", name)); };
   log.witness = witness_of(place);
 }
