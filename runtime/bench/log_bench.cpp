@@ -199,34 +199,38 @@ class LogBench {
     });
   }
 
-  // 8 producers by hand, one idea after the other, and the log as it is.
+  // 8 producers, one idea after the other: the first two by hand, then the log in its modes, then the log as it is.
   Result<void> ladder() {
     SLUICE_TRY(const entry::EntryDraft sample, make_batch(kSmall.records, kSmall.record_bytes));
-    const LadderLoad load{.batch_bytes = sample.stored_bytes(), .flushes = scaled(2000), .batches_per_flush = 8};
+    const LadderLoad by_hand{.batch_bytes = sample.stored_bytes(), .flushes = scaled(2000)};
     const std::pair<LadderStep, const char*> steps[] = {{LadderStep::kSerialSync, "ladder 1: log, then index synced"},
-                                                        {LadderStep::kConcurrentSync, "ladder 2: + both at once"},
-                                                        {LadderStep::kGroupCommit, "ladder 3: + group commit"},
-                                                        {LadderStep::kPreWritten, "ladder 4: + pre-written"}};
+                                                        {LadderStep::kConcurrentSync, "ladder 2: + both at once"}};
     std::optional<double> first;
     for (const auto& [step, name] : steps) {
-      SLUICE_TRY(const Samples samples, climb(step, load, options_.scratch));
-      const bool grouped = step == LadderStep::kGroupCommit || step == LadderStep::kPreWritten;
+      SLUICE_TRY(const Samples samples, climb(step, by_hand, options_.scratch));
       LogFigure figure;
       figure.name = name;
       figure.producers = 8;
       figure.batch_records = kSmall.records;
-      figure.batch_bytes = load.batch_bytes;
+      figure.batch_bytes = by_hand.batch_bytes;
       figure.latency = samples.summary();
-      figure.batches_per_flush = grouped ? load.batches_per_flush : 1;
-      figure.records_per_s = *figure.batches_per_flush * kSmall.records * 1e6 / figure.latency->p50_us;
+      figure.batches_per_flush = 1;
+      figure.records_per_s = kSmall.records * 1e6 / figure.latency->p50_us;
       if (!first) first = figure.records_per_s;
       report(figure, "records over step 1", *figure.records_per_s / *first, std::nullopt);
     }
-    const LogLoad eight{.producers = 8, .records = kSmall.records, .record_bytes = kSmall.record_bytes, .batches = scaled(3000)};
-    SLUICE_TRY(const LogRun run, measure(eight));
-    LogFigure figure = figure_of("ladder 5: the log as it is", eight, run);
-    report(figure, "records over step 1", *figure.records_per_s / *first, std::nullopt);
-    return {};
+    LogLoad eight{.producers = 8, .records = kSmall.records, .record_bytes = kSmall.record_bytes, .batches = scaled(3000)};
+    const auto climb_on = [&](const char* name, bool index_sync, bool zeros_ahead) -> Result<void> {
+      eight.index_sync = index_sync;
+      eight.zeros_ahead = zeros_ahead;
+      SLUICE_TRY(const LogRun run, measure(eight));
+      LogFigure figure = figure_of(name, eight, run);
+      report(figure, "records over step 1", *figure.records_per_s / *first, std::nullopt);
+      return {};
+    };
+    SLUICE_CHECK(climb_on("ladder 3: + group commit", true, false));
+    SLUICE_CHECK(climb_on("ladder 4: + pre-written", true, true));
+    return climb_on("ladder 5: the log as it is", false, true);
   }
 
   const LogBenchOptions& options_;

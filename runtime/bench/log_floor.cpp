@@ -164,19 +164,15 @@ Result<double> floor_pread(const std::filesystem::path& file, std::uint64_t byte
 Result<Samples> climb(LadderStep step, const LadderLoad& load, const std::filesystem::path& directory) {
   SLUICE_TRY(RawFile log, RawFile::create(directory / "ladder.log"));
   SLUICE_TRY(RawFile index, RawFile::create(directory / "ladder.index"));
-  const bool grouped = step == LadderStep::kGroupCommit || step == LadderStep::kPreWritten;
-  const std::uint64_t flush_bytes = load.batch_bytes * (grouped ? load.batches_per_flush : 1);
-  const std::uint64_t room = std::min(kBenchFileBytesMax, flush_bytes * load.flushes);
-  if (step == LadderStep::kPreWritten) SLUICE_CHECK(log.pre_write(room));
-  const ByteVector data(flush_bytes, std::byte{'x'});
+  const ByteVector data(load.batch_bytes, std::byte{'x'});
   const ByteVector index_entry(kIndexEntryBytes, std::byte{'i'});
   SyncThread beside(index);
   Samples out;
-  for (std::uint32_t i = 0; i < load.flushes && (i + 1) * flush_bytes <= room; ++i) {
+  for (std::uint32_t i = 0; i < load.flushes && (i + 1) * load.batch_bytes <= kBenchFileBytesMax; ++i) {
     const auto begin = SteadyClock::now();
     SLUICE_CHECK(index.write(index_entry, i * kIndexEntryBytes));
-    SLUICE_CHECK(log.write(data, i * flush_bytes, step == LadderStep::kPreWritten ? RWF_DSYNC : 0));
-    if (step != LadderStep::kPreWritten) SLUICE_CHECK(flush_appended(step, log, index, beside));
+    SLUICE_CHECK(log.write(data, i * load.batch_bytes));
+    SLUICE_CHECK(flush_appended(step, log, index, beside));
     out.add(SteadyClock::now() - begin);
   }
   return out;

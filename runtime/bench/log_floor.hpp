@@ -21,17 +21,14 @@ inline constexpr std::uint64_t kBenchFileBytesMax = 128ULL << 20;
 // Bytes per second of `pread` over the file, `bytes` at a time; with `hashed`, of pread and XXH3 of what was read.
 [[nodiscard]] Result<double> floor_pread(const std::filesystem::path& file, std::uint64_t bytes, bool hashed);
 
-// One step of the ladder: how a batch is made durable by hand. The log and an index entry of 32 bytes are written for every flush.
+// The steps of the ladder that are climbed by hand: the log and an index entry of 32 bytes are written for every batch.
 enum class LadderStep {
   kSerialSync,      // appended files, the log synced, then the index
   kConcurrentSync,  // appended files, both syncs at the same time
-  kGroupCommit,     // the same, with `batches_per_flush` batches in a flush
-  kPreWritten,      // the same into blocks that were written before, the log by RWF_DSYNC, the index in the page cache
 };
 struct LadderLoad {
   std::uint64_t batch_bytes = 0;
   std::uint32_t flushes = 0;
-  std::uint32_t batches_per_flush = 1;
 };
 // The latency of each flush.
 [[nodiscard]] Result<Samples> climb(LadderStep step, const LadderLoad& load, const std::filesystem::path& directory);

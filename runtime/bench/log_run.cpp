@@ -25,11 +25,14 @@ using SteadyClock = std::chrono::steady_clock;
 constexpr std::size_t kSyncThreads = 32;
 constexpr std::uint32_t kInFlightMax = 1024;
 
-log::LogOptions options_of(const std::filesystem::path& directory, std::uint32_t partition) {
+// A log as a node has it.
+log::LogOptions options_of(const std::filesystem::path& directory, std::uint32_t partition, node::Shard& shard) {
   log::LogOptions options;
   options.directory = (directory / std::to_string(partition)).string();
   options.group = GroupId(partition + 1);
   options.incarnation = Incarnation(1);
+  options.clock = &system_clock();
+  options.after = [&shard](std::chrono::nanoseconds delay, std::move_only_function<void()> task) { shard.after(delay, std::move(task)); };
   return options;
 }
 
@@ -41,9 +44,16 @@ class LogShard {
   LogShard(const LogShard&) = delete;
   LogShard& operator=(const LogShard&) = delete;
 
-  Result<void> open(const std::filesystem::path& directory, std::uint32_t partitions) {
-    for (std::uint32_t i = 0; i < partitions; ++i) {
-      SLUICE_TRY(log::OpenedLog opened, log::EntryLog::open(storage_, shard_.io(), options_of(directory, i)));
+  Result<void> open(const std::filesystem::path& directory, const LogLoad& load) {
+    const auto unsynced = std::make_shared<log::UnsyncedBudget>();
+    const auto prewrite = std::make_shared<log::PrewriteBudget>();
+    for (std::uint32_t i = 0; i < load.partitions; ++i) {
+      log::LogOptions options = options_of(directory, i, shard_);
+      options.unsynced = unsynced;
+      options.prewrite = load.zeros_ahead ? prewrite : nullptr;
+      options.index_sync = load.index_sync;
+      if (load.index_sync) options.index_stride_bytes = 1;
+      SLUICE_TRY(log::OpenedLog opened, log::EntryLog::open(storage_, shard_.io(), std::move(options)));
       logs_.push_back(std::move(opened.log));
     }
     shard_.start();
@@ -234,20 +244,20 @@ Result<LogRun> run_log_load(const LogLoad& load, const std::filesystem::path& di
   run.batches = std::uint64_t{load.producers} * load.batches;
   run.records = run.batches * load.records;
   LogShard shard;
-  SLUICE_CHECK(shard.open(directory, load.partitions));
+  SLUICE_CHECK(shard.open(directory, load));
   const std::uint64_t syncs_before = shard.syncs();
   if (load.placement == Placement::kInShard)
     SLUICE_CHECK(run_in_shard(shard, std::move(drafts), load, run));
   else
     SLUICE_CHECK(run_on_threads(shard, std::move(drafts), load, run));
-  run.flushes = shard.syncs() - syncs_before;
+  run.flushes = (shard.syncs() - syncs_before) / (load.index_sync ? 2 : 1);
   SLUICE_CHECK(shard.close());
   return run;
 }
 
 Result<PollRun> run_sequential_poll(const std::filesystem::path& directory, std::uint64_t bytes_max) {
   LogShard shard;
-  SLUICE_CHECK(shard.open(directory, 1));
+  SLUICE_CHECK(shard.open(directory, {}));
   PollRun run;
   std::promise<Result<void>> done;
   log::ReadRequest request;
@@ -279,7 +289,7 @@ Result<PollRun> run_recovery_walk(const std::filesystem::path& directory) {
   LogShard shard;
   PollRun run;
   const auto begin = SteadyClock::now();
-  SLUICE_CHECK(shard.open(directory, 1));
+  SLUICE_CHECK(shard.open(directory, {}));
   run.seconds = std::chrono::duration<double>(SteadyClock::now() - begin).count();
   run.bytes = shard.log(0).size_bytes();
   return run;

@@ -26,6 +26,8 @@ struct LogLoad {
   bool fsync = true;
   Placement placement = Placement::kInShard;
   std::uint32_t in_flight = 1;  // batches a producer has on their way
+  bool zeros_ahead = true;
+  bool index_sync = false;  // with an entry in the index for every batch
 };
 
 struct LogRun {
