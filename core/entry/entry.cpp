@@ -46,8 +46,11 @@ U128 load_u128(const std::byte* from) {
   return {load_le<std::uint64_t>(from), load_le<std::uint64_t>(from + 8)};
 }
 
+// Without a way out in the middle, so that it takes many bytes at a time.
 bool all_zero(Bytes bytes) {
-  return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; });
+  std::byte any{0};
+  for (const std::byte b : bytes) any |= b;
+  return any == std::byte{0};
 }
 
 U128 header_identity(const std::byte* header) {
@@ -81,8 +84,7 @@ void encode_header(std::byte* to, EntryHeader& header) {
   store_u128(to + at::kIdentity, header.identity);
 }
 
-EntryHeader load_header(const std::byte* from) {
-  EntryHeader out;
+void load_header(const std::byte* from, EntryHeader& out) {
   out.identity = load_u128(from + at::kIdentity);
   out.body_checksum = load_u128(from + at::kBodyChecksum);
   out.parent = load_u128(from + at::kParent);
@@ -104,7 +106,6 @@ EntryHeader load_header(const std::byte* from) {
   out.kind = static_cast<EntryKind>(load_le<std::uint8_t>(from + at::kKind));
   out.codec = static_cast<Codec>(load_le<std::uint8_t>(from + at::kCodec));
   out.flags = load_le<std::uint16_t>(from + at::kFlags);
-  return out;
 }
 
 // The fields that belong together, by kind. The offsets of a kind that holds no messages stand still.
@@ -158,11 +159,17 @@ U128 root_identity(GroupId group, Incarnation incarnation) {
 }
 
 Result<EntryHeader> decode_entry_header(Bytes bytes) {
+  Result<EntryHeader> out;
+  if (auto decoded = decode_entry_header(bytes, *out); !decoded) return fail(std::move(decoded).error());
+  return out;
+}
+
+Result<void> decode_entry_header(Bytes bytes, EntryHeader& header) {
   if (bytes.size() < kEntryHeaderBytes)
     return fail(Errc::kTruncated, fmt::format("{} bytes where an entry header of {} belongs", bytes.size(), kEntryHeaderBytes));
   const std::byte* const from = bytes.data();
   if (load_le<std::uint32_t>(from + at::kMagic) != kEntryMagic) return fail(Errc::kDamaged, "no entry begins here");
-  EntryHeader header = load_header(from);
+  load_header(from, header);
   if (header_identity(from) != header.identity) return fail(Errc::kDamaged, "the entry header does not match its checksum");
   if (header.release == 0 || header.release > kEntryRelease)
     return fail(Errc::kNewerRelease, fmt::format("an entry of release {}; this one knows up to {}", header.release, kEntryRelease));
@@ -174,8 +181,7 @@ Result<EntryHeader> decode_entry_header(Bytes bytes) {
     return fail(Errc::kNewerRelease, "reserved bytes of the entry header are not zero");
   if (header.size < kEntryHeaderBytes || header.size > kEntryBytesMax)
     return fail(Errc::kBadShape, fmt::format("an entry of {} bytes", header.size));
-  SLUICE_CHECK(check_shape(header));
-  return header;
+  return check_shape(header);
 }
 
 Result<EntryView> EntryView::verify_front(Bytes bytes) {
@@ -184,12 +190,20 @@ Result<EntryView> EntryView::verify_front(Bytes bytes) {
 }
 
 Result<EntryView> EntryView::verify_body(const EntryHeader& header, Bytes bytes) {
+  Result<EntryView> out;
+  if (auto verified = verify_body(header, bytes, *out); !verified) return fail(std::move(verified).error());
+  return out;
+}
+
+Result<void> EntryView::verify_body(const EntryHeader& header, Bytes bytes, EntryView& out) {
   const std::size_t stored = header.stored_bytes();
   if (stored > bytes.size()) return fail(Errc::kTruncated, fmt::format("an entry of {} bytes where {} are left", stored, bytes.size()));
   if (xxh3_128(bytes.subspan(kEntryHeaderBytes, header.size - kEntryHeaderBytes)) != header.body_checksum)
     return fail(Errc::kDamaged, "the entry's body does not match its checksum");
   if (!all_zero(bytes.subspan(header.size, stored - header.size))) return fail(Errc::kDamaged, "the entry's padding is not zero");
-  return EntryView(header, bytes.first(stored));
+  out.header_ = header;
+  out.bytes_ = bytes.first(stored);
+  return {};
 }
 
 Result<EntryView> EntryView::verify(Bytes bytes) {

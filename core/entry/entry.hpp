@@ -70,6 +70,8 @@ struct EntryHeader {
 // fields that belong together). The body is not looked at. Errors: entry.truncated (fewer than kEntryHeaderBytes), entry.damaged
 // (identity), entry.bad_shape, entry.newer_release.
 [[nodiscard]] Result<EntryHeader> decode_entry_header(Bytes bytes);
+// The same for a walk over many, into one place. After an error `out` holds nothing of use.
+[[nodiscard]] Result<void> decode_entry_header(Bytes bytes, EntryHeader& out);
 
 // A verified entry: a decoded header and views into bytes that somebody else keeps alive.
 class EntryView {
@@ -82,6 +84,7 @@ class EntryView {
   [[nodiscard]] static Result<EntryView> verify_front(Bytes bytes);
   // The same, for a header that decode_entry_header() made of these bytes.
   [[nodiscard]] static Result<EntryView> verify_body(const EntryHeader& header, Bytes bytes);
+  [[nodiscard]] static Result<void> verify_body(const EntryHeader& header, Bytes bytes, EntryView& out);
 
   [[nodiscard]] const EntryHeader& header() const { return header_; }
   [[nodiscard]] Bytes bytes() const { return bytes_; }  // stored form, padding included

@@ -43,13 +43,13 @@ Result<void> EntryLog::Impl::replay(Op from, const std::function<Result<void>(co
     SLUICE_TRY(const storage::FilePtr file, storage_.open(path, storage::OpenMode::kRead));
     SegmentReader reader(*file, kSegmentPageBytes, segment.bytes);
     while (true) {
-      SLUICE_TRY(const SegmentReader::Step step, reader.next());
-      if (step.what == SegmentReader::What::kEnd) break;
-      if (step.what == SegmentReader::What::kDamage) {
-        return fail(Error(Errc::kDamagedEntry, fmt::format("{} at byte {}: {}", path, step.position, step.damage->message()))
+      SLUICE_TRY(const SegmentReader::What what, reader.next());
+      if (what == SegmentReader::What::kEnd) break;
+      if (what == SegmentReader::What::kDamage) {
+        return fail(Error(Errc::kDamagedEntry, fmt::format("{} at byte {}: {}", path, reader.position(), reader.damage().message()))
                         .with("segment", path));
       }
-      if (step.view.header().op >= from) SLUICE_CHECK(visit(step.view));
+      if (reader.entry().header().op >= from) SLUICE_CHECK(visit(reader.entry()));
     }
   }
   return {};

@@ -64,6 +64,7 @@ struct LogOptions {
   std::function<void(std::chrono::nanoseconds, std::move_only_function<void()>)> after;
   // Told, on the owner's thread, when a full disk closes admission: once each time.
   std::function<void(const Error&)> on_full;
+  bool verify_sealed = true;       // walk complete segments too at the start; else their seals are believed, and a scrub walks them later
   std::optional<Witness> witness;  // none: after an unclean stop it is not known whether the operating system lived on
   bool must_exist = false;         // somebody knows that the log was made: with nothing there, it is refused and not made anew
 };

@@ -7,7 +7,7 @@
 namespace sluice::log {
 namespace {
 
-constexpr std::array<ErrorInfo, 19> kLogErrors{{
+constexpr std::array<ErrorInfo, 21> kLogErrors{{
     {"log.refused", ErrorKind::kCorrupt,
      "An earlier start refused this directory, and the file `refused` in it says why. Its bytes are untouched. Remove that file after the "
      "cause is repaired."},
@@ -48,6 +48,13 @@ constexpr std::array<ErrorInfo, 19> kLogErrors{{
      "The file system is full; the log takes nothing more and has lost nothing. Free space: it goes on by itself."},
     {"log.stopped", ErrorKind::kGiveUp, "The log is closed."},
     {"log.out_of_sequence", ErrorKind::kConflict, "The entry does not follow the newest one of the log."},
+    {"log.not_repairable", ErrorKind::kGiveUp,
+     "A repair cuts the log at the first damage and keeps the offsets behind it unused. Here it cannot know where to go on. Restore the "
+     "files "
+     "from a copy, or delete the topic."},
+    {"log.clock_behind", ErrorKind::kInvalidInput,
+     "The clock of this machine is behind the newest entry of the log: one of the two was wrong. New entries are stamped right after the "
+     "newest one until the clock has passed it. Look at the clock; reading by time is not exact in between."},
 }};
 constexpr std::size_t kRefusals = 13;
 

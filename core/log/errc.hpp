@@ -30,6 +30,8 @@ enum class Errc : std::uint8_t {
   kStorageFull,   // the write that failed met a full disk
   kStopped,
   kOutOfSequence,  // the appended entry does not follow the head
+  kNotRepairable,  // nothing that a repair may do makes the log one that can be served
+  kClockBehind,    // a warning: the newest entry is from the future
 };
 [[nodiscard]] const ErrorInfo& error_info(Errc code);
 

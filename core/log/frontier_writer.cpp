@@ -5,6 +5,11 @@
 
 namespace sluice::log {
 
+Limit after_largest_step(const Limit& limit) {
+  const auto raise = [](std::uint64_t value) { return value + std::min(kLimitStepMax, std::numeric_limits<std::uint64_t>::max() - value); };
+  return {Op{raise(limit.op.value())}, Offset{raise(limit.offset.value())}};
+}
+
 FrontierWriter::Slot FrontierWriter::make(Op segment, std::size_t slot, const LogPoint& durable, const Limit& limit) {
   Slot out;
   out.frontier = {.kind = Frontier::Kind::kOpen,

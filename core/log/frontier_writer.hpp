@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
+#include "core/entry/limits.hpp"
 #include "core/log/frontier.hpp"
 
 namespace sluice::log {
 
 inline constexpr std::uint64_t kLimitBlocksMax = 64;  // that one reservation takes
+inline constexpr std::uint64_t kEntryOffsetsMax = entry::kEntryBytesMax / entry::kMessageHeaderBytes;
+// A limit lies at most this far above the one before it: the entries of one flush, and the blocks of one reservation, rounded up.
+inline constexpr std::uint64_t kLimitStepMax = kEntryOffsetsMax + (kLimitBlocksMax + 1) * kLimitBlock;
+// What the limit in the slot after one with `limit` can be at most.
+[[nodiscard]] Limit after_largest_step(const Limit& limit);
 
 // What the slots of the active segment hold, and what the next one will. A slot is written over the older one, so that the newest durable
 // one stays until the sync of the next has succeeded; one whose flush did not happen is written again in its place. Value, one owner.
@@ -27,7 +34,10 @@ class FrontierWriter {
   // For the flush that begins now.
   [[nodiscard]] Slot next(const LogPoint& durable, const Limit& limit) { return make(newest_.segment, 1 - slot_, durable, limit); }
   // The first slot of the page of a new segment.
-  [[nodiscard]] Slot first_of(Op segment, const LogPoint& durable) { return make(segment, 0, durable, newest_.limit); }
+  [[nodiscard]] Slot first_of(Op segment, const LogPoint& durable) {
+    return make(segment, 0, durable,
+                {std::max(newest_.limit.op, durable.head.op), std::max(newest_.limit.offset, durable.head.next_offset)});
+  }
   // Its sync succeeded.
   void on_durable(const Slot& slot) {
     newest_ = slot.frontier;

@@ -5,72 +5,17 @@
 
 #include "core/log/chain.hpp"
 #include "core/log/recovery_plan.hpp"
+#include "core/log/set_aside.hpp"
 
 namespace sluice::log {
 namespace {
 
-constexpr int kSetAsideMax = 1000;
 constexpr std::size_t kCopyBytes = 1u << 20;
 
-Result<void> copy_range(storage::File& from, std::uint64_t position, std::uint64_t end, storage::File& to) {
-  ByteVector buffer(static_cast<std::size_t>(std::min<std::uint64_t>(kCopyBytes, end - position)));
-  std::uint64_t written = 0;
-  while (position < end) {
-    const std::size_t want = static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), end - position));
-    SLUICE_TRY(const std::size_t got, from.read(position, MutableBytes(buffer).first(want)));
-    if (got == 0) break;
-    SLUICE_CHECK(to.write(written, Bytes(buffer).first(got)));
-    position += got;
-    written += got;
-  }
-  return to.sync();
-}
-
-// Whether `copy` holds exactly the bytes [position, end) of `from`.
-Result<bool> is_copy(storage::File& from, std::uint64_t position, std::uint64_t end, storage::File& copy) {
-  SLUICE_TRY(const std::uint64_t size, copy.size());
-  if (size != end - position) return false;
-  ByteVector left(static_cast<std::size_t>(std::min<std::uint64_t>(kCopyBytes, size)));
-  ByteVector right(left.size());
-  for (std::uint64_t at = 0; at < size; at += left.size()) {
-    SLUICE_TRY(const std::size_t got, from.read(position + at, left));
-    SLUICE_TRY(const std::size_t copied, copy.read(at, right));
-    const std::size_t want = static_cast<std::size_t>(std::min<std::uint64_t>(left.size(), size - at));
-    if (got < want || copied < want || !std::equal(left.begin(), left.begin() + static_cast<std::ptrdiff_t>(want), right.begin()))
-      return false;
-  }
-  return true;
-}
-
-struct SetAsidePlace {
-  std::string path;
-  bool holds_it = false;  // a start that failed later has put the same bytes there
-};
-// Names of bytes that were set aside are never reused: they may be all that is left of something.
-Result<SetAsidePlace> set_aside_place(storage::Storage& storage, const PlannedSegment& planned, storage::File& from) {
-  for (int i = 1; i <= kSetAsideMax; ++i) {
-    std::string path = fmt::format("{}.cut-{}", planned.path, i);
-    const auto file = storage.open(path, storage::OpenMode::kRead);
-    if (!file && storage::is_absent(file.error())) return SetAsidePlace{std::move(path)};
-    if (!file) return fail(file.error());
-    SLUICE_TRY(const bool same, is_copy(from, planned.segment.bytes, planned.file_bytes, **file));
-    if (same) return SetAsidePlace{std::move(path), true};
-  }
-  return fail(sluice::Errc::kLimit, fmt::format("{} has {} set-aside files; move them away", planned.path, kSetAsideMax));
-}
-
 Result<void> set_aside(storage::Storage& storage, const LogOptions& options, const PlannedSegment& planned, RecoveryReport& report) {
-  SLUICE_TRY(const storage::FilePtr from, storage.open(planned.path, storage::OpenMode::kRead));
-  SLUICE_TRY(const SetAsidePlace place, set_aside_place(storage, planned, *from));
-  if (!place.holds_it) {
-    const std::string staging = place.path + storage::kStagingSuffix;
-    SLUICE_TRY(const storage::FilePtr to, storage.open(staging, storage::OpenMode::kReplace));
-    SLUICE_CHECK(copy_range(*from, planned.segment.bytes, planned.file_bytes, *to));
-    SLUICE_CHECK(storage.rename(staging, place.path));
-  }
-  SLUICE_CHECK(storage.sync_directory(options.directory));
-  report.cut =
-      RecoveryReport::Cut{planned.path, planned.segment.bytes, planned.file_bytes - planned.segment.bytes, place.path, planned.tail_reason};
+  const FileRange tail{planned.path, planned.segment.bytes, planned.file_bytes};
+  SLUICE_TRY(std::string copy, copy_aside(storage, options.directory, tail));
+  report.cut = RecoveryReport::Cut{planned.path, tail.position, tail.end - tail.position, std::move(copy), planned.tail_reason};
   return {};
 }
 
@@ -121,15 +66,27 @@ Result<void> rewrite_range(storage::File& log, std::uint64_t position, std::uint
   return {};
 }
 
-// A sync that failed leaves bytes that can be read, count as clean, and are not on the device: only what is written again gets there.
 Result<void> rewrite_unproven(storage::File& log, const PlannedSegment& active, RecoveryReport& report) {
-  // Once something in it is durable, a sync of the file has proved the page.
+  if (!is_unproven(active, report)) return {};
   const std::uint64_t durable = active.slots.newest->durable.position;
-  const bool proved = report.clean && durable > kSegmentPageBytes && !report.fence_mark;
-  if (active.page_missing || report.created || proved) return {};
   SLUICE_CHECK(rewrite_range(log, 0, kSegmentPageBytes));
   SLUICE_CHECK(rewrite_range(log, durable, active.segment.bytes));
   report.bytes_rewritten = active.segment.bytes - durable;
+  return {};
+}
+
+// Everything up to the end is durable by now. The slot that verifies stays until this one does.
+Result<void> replace_lost_slot(storage::File& log, PlannedSegment& active, const Frontier& newest) {
+  if (!active.slots.damaged) return {};
+  const LogHead& head = active.segment.end;
+  Frontier slot = *active.slots.newest;
+  slot.sequence += 2;  // the lost one may have been the next
+  slot.durable = {head, active.segment.bytes};
+  slot.limit = {std::max(newest.limit.op, head.op), std::max(newest.limit.offset, head.next_offset)};
+  const std::size_t place = 1 - active.slots.slot;
+  SLUICE_CHECK(log.write(frontier_position(place), encode_frontier(slot)));
+  SLUICE_CHECK(log.sync());
+  active.slots = {.newest = slot, .slot = place};
   return {};
 }
 
@@ -166,6 +123,13 @@ Result<void> create_first_segment(storage::Storage& storage, const LogOptions& o
 
 }  // namespace
 
+// A sync that failed leaves bytes that can be read, count as clean, and are not on the device: only what is written again gets there.
+bool is_unproven(const PlannedSegment& active, const RecoveryReport& report) {
+  // Once something in it is durable, a sync of the file has proved the page.
+  const bool proved = report.clean && active.slots.newest->durable.position > kSegmentPageBytes && !report.fence_mark;
+  return !active.page_missing && !report.created && !proved;
+}
+
 Result<RecoveredLog> commit_plan(storage::Storage& storage, const LogOptions& options, RecoveryPlan plan) {
   // Their reason to be is gone, whatever the plan does next; a staging file may even be in its way.
   for (const std::string& name : plan.stray_names) SLUICE_CHECK(storage.remove(options.directory + "/" + name));
@@ -177,8 +141,12 @@ Result<RecoveredLog> commit_plan(storage::Storage& storage, const LogOptions& op
   for (PlannedSegment& planned : plan.segments) {
     SLUICE_CHECK(mend_segment(storage, options, planned, plan.report));
     ++plan.report.segments;
-    if (planned.segment.has_entries()) plan.report.entries += planned.segment.end.op - planned.segment.page.first_op + 1;
-    plan.report.bytes_verified += planned.segment.bytes;
+    if (planned.by_seal) {
+      ++plan.report.segments_by_seal;
+    } else {
+      if (planned.segment.has_entries()) plan.report.entries += planned.segment.end.op - planned.segment.page.first_op + 1;
+      plan.report.bytes_verified += planned.segment.bytes;
+    }
     out.bytes_after_checkpoint += planned.bytes_after_checkpoint;
   }
   SLUICE_TRY(out.active_log, storage.open(active.path, storage::OpenMode::kReadWrite));
@@ -200,6 +168,7 @@ Result<RecoveredLog> commit_plan(storage::Storage& storage, const LogOptions& op
   // a process killed between creating a file and syncing the directory leaves one that only the cache knows.
   SLUICE_CHECK(rewrite_unproven(*out.active_log, active, plan.report));
   SLUICE_CHECK(out.active_log->sync());
+  SLUICE_CHECK(replace_lost_slot(*out.active_log, active, plan.frontier ? *plan.frontier : *active.slots.newest));
   SLUICE_CHECK(storage.sync_directory(options.directory));
   for (std::size_t i = 0; i + 1 < plan.segments.size(); ++i) SLUICE_CHECK(seal_segment(storage, plan.segments[i]));
   if (plan.report.fence_mark) {
@@ -215,21 +184,23 @@ Result<RecoveredLog> commit_plan(storage::Storage& storage, const LogOptions& op
   return out;
 }
 
+Result<void> record_refusal(storage::Storage& storage, const LogOptions& options, const Error& refusal) {
+  const auto& context = refusal.context();
+  const bool recorded = std::any_of(context.begin(), context.end(), [](const auto& item) { return item.first == "marker"; });
+  if (recorded || !is_lasting_refusal(refusal)) return {};
+  const std::string text = fmt::format(
+      "{}\n{}\n\n{}\nThe files here were left as they are. `sluice log repair` shows what it could do; remove this file when they are "
+      "repaired by other means.\n",
+      refusal.code(), refusal.message(), refusal.explanation());
+  return storage::replace_file(storage, options.directory, kRefusedName, as_bytes(text));
+}
+
 Result<RecoveredLog> recover(storage::Storage& storage, const LogOptions& options) {
   auto plan = judge(storage, options);
   if (plan) return commit_plan(storage, options, std::move(*plan));
   // A marker that cannot be written is no loss: the same bytes are refused again.
-  const Error& error = plan.error();
-  const bool stands = is_lasting_refusal(error);
-  const bool recorded =
-      std::any_of(error.context().begin(), error.context().end(), [](const auto& item) { return item.first == "marker"; });
-  if (stands && !recorded) {
-    const std::string text = fmt::format("{}\n{}\n\n{}\nThe files here were left as they are. Remove this file when they are repaired.\n",
-                                         error.code(), error.message(), error.explanation());
-    if (auto written = storage::replace_file(storage, options.directory, kRefusedName, as_bytes(text)); !written) {
-      return fail(std::move(plan).error().with("marker_not_written", written.error().message()));
-    }
-  }
+  if (auto written = record_refusal(storage, options, plan.error()); !written)
+    return fail(std::move(plan).error().with("marker_not_written", written.error().message()));
   return fail(std::move(plan).error());
 }
 

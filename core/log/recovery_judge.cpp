@@ -151,6 +151,14 @@ Result<void> judge_checkpoint(const LogOptions& options, const Checkpoint& check
   return {};
 }
 
+std::optional<std::chrono::microseconds> clock_behind(const LogOptions& options, const LogHead& head) {
+  if (options.clock == nullptr) return std::nullopt;
+  const std::int64_t now = options.clock->wall().value();
+  const std::int64_t last = head.last_timestamp.value();
+  if (last <= now || last - now <= kClockBehindMax.count()) return std::nullopt;
+  return std::chrono::microseconds(last - now);
+}
+
 }  // namespace
 
 Result<RecoveryPlan> judge(storage::Storage& storage, const LogOptions& options) {
@@ -192,13 +200,21 @@ Result<RecoveryPlan> judge_files(storage::Storage& storage, const LogOptions& op
   const Op checkpoint_op = plan.checkpoint ? plan.checkpoint->op : Op{0};
   for (const auto& [first_op, has_index] : inventory.segments) {
     const bool last = first_op == inventory.segments.rbegin()->first;
-    SLUICE_TRY(PlannedSegment segment, judge_segment(storage, options, {first_op, last, has_index, checkpoint_op}));
-    plan.segments.push_back(std::move(segment));
+    const SegmentCase which{first_op, last, has_index, checkpoint_op};
+    std::optional<PlannedSegment> segment;
+    if (!last && !options.verify_sealed) {
+      SLUICE_TRY(segment, judge_by_seal(storage, options, which));
+    }
+    if (!segment) {
+      SLUICE_TRY(segment, judge_segment(storage, options, which));
+    }
+    plan.segments.push_back(*std::move(segment));
   }
   SLUICE_CHECK(judge_start(options, plan.checkpoint, plan.segments.front()));
   SLUICE_CHECK(judge_links(options, plan.segments));
   SLUICE_CHECK(judge_tail(storage, options, plan));
   if (plan.checkpoint) SLUICE_CHECK(judge_checkpoint(options, *plan.checkpoint, plan.segments));
+  plan.report.clock_behind = clock_behind(options, plan.segments.back().segment.end);
   return plan;
 }
 

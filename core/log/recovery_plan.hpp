@@ -25,6 +25,7 @@ struct PlannedSegment {
   SegmentSlots slots;
 
   bool page_missing = false;  // the last segment was created, but its header page did not become whole: it is written anew
+  bool by_seal = false;       // its entries were not looked at
   std::optional<TailDamage> damage;
   bool rebuild_index = false;
   bool index_contradicts = false;
@@ -41,7 +42,7 @@ struct RecoveryPlan {
   std::vector<PlannedSegment> segments;
   std::vector<std::string> stray_names;  // staging files and indexes without a log: removed
   std::optional<Checkpoint> checkpoint;
-  std::optional<Frontier> frontier;  // the newest; none if there is no segment yet
+  std::optional<Frontier> frontier;  // the newest, with a limit that covers a lost slot's; none if there is no segment yet
   RecoveryReport report;
 };
 
@@ -52,6 +53,11 @@ struct RecoveryPlan {
 [[nodiscard]] Result<RecoveryPlan> judge_files(storage::Storage& storage, const LogOptions& options);
 // The end of the log: what the frontier says about it, and what follows for the bytes that do not verify.
 [[nodiscard]] Result<void> judge_tail(storage::Storage& storage, const LogOptions& options, RecoveryPlan& plan);
+// Whether a start writes the header page of the last segment and what lies behind durable once more: they are not known to be on the
+// device.
+[[nodiscard]] bool is_unproven(const PlannedSegment& active, const RecoveryReport& report);
+// Writes `refused` into the directory, if the refusal is one that lasts and is not there yet.
+[[nodiscard]] Result<void> record_refusal(storage::Storage& storage, const LogOptions& options, const Error& refusal);
 // COMMIT.
 [[nodiscard]] Result<RecoveredLog> commit_plan(storage::Storage& storage, const LogOptions& options, RecoveryPlan plan);
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "core/log/frontier_writer.hpp"
 #include "core/log/recovery_plan.hpp"
 #include "core/log/segment_reader.hpp"
 
@@ -16,20 +17,28 @@ std::unexpected<Error> refuse_tail(Errc code, const PlannedSegment& segment, con
                   .with("position", std::to_string(segment.segment.bytes)));
 }
 
-// The newest slot. A segment that was created gets its slot together with its page; until both are there, the segment before it counts.
-Result<std::optional<Frontier>> newest_frontier(const std::vector<PlannedSegment>& segments) {
+// The slots that count. A segment that was created gets its slot together with its page; until both are there, the segment before it
+// counts. None if there is no segment yet.
+Result<std::optional<SegmentSlots>> newest_slots(const std::vector<PlannedSegment>& segments) {
   const PlannedSegment& last = segments.back();
   if (!last.page_missing) {
     if (last.slots.sealed()) return refuse_tail(Errc::kHole, last, "the segment is complete, so there was a newer one: it is missing");
     if (!last.slots.newest) return refuse_tail(Errc::kDamagedSegment, last, "the segment holds entries, but no frontier slot verifies");
-    return last.slots.newest;
+    return last.slots;
   }
   if (segments.size() == 1) return std::nullopt;
   const PlannedSegment& before = segments[segments.size() - 2];
   if (before.slots.sealed())
     return refuse_tail(Errc::kDamagedSegment, last, "the header page is gone, and it was whole when the segment before it was completed");
   if (!before.slots.newest) return refuse_tail(Errc::kDamagedSegment, before, "no frontier slot verifies");
-  return before.slots.newest;
+  return before.slots;
+}
+
+// The slot that does not verify may be the one after the newest that does.
+Limit limit_of_lost(const LogOptions& options, const Limit& known) {
+  Limit out = after_largest_step(known);
+  if (options.group == kMetadataGroup) out.offset = known.offset;  // it has no offsets
+  return out;
 }
 
 // Whether a whole entry lies behind the damage. Errors: log.unverified_residue.
@@ -71,18 +80,21 @@ bool reaches_witness(const LogOptions& options, const std::vector<PlannedSegment
 
 Result<void> judge_tail(storage::Storage& storage, const LogOptions& options, RecoveryPlan& plan) {
   PlannedSegment& last = plan.segments.back();
-  SLUICE_TRY(plan.frontier, newest_frontier(plan.segments));
+  SLUICE_TRY(const std::optional<SegmentSlots> slots, newest_slots(plan.segments));
   RecoveryReport& report = plan.report;
   const LogHead& head = last.segment.end;
   report.doubtful_to = head.op;
-  if (!plan.frontier) {
+  if (!slots) {
     report.clean = true;
     return {};
   }
+  report.slot_lost = slots->damaged;
+  report.clean = slots->newest->is_clean() && !report.slot_lost;
+  plan.frontier = slots->newest;
+  if (report.slot_lost) plan.frontier->limit = limit_of_lost(options, plan.frontier->limit);
   const Frontier& frontier = *plan.frontier;
   const bool is_here = frontier.segment == last.segment.page.first_op;
   if (is_here && last.segment.bytes < frontier.durable.position) return refuse_loss(storage, options, last, frontier);
-  report.clean = frontier.is_clean() && !last.slots.damaged;
   report.trusted = reaches_witness(options, plan.segments);
   if (last.damage) {
     SLUICE_TRY(const storage::FilePtr file, storage.open(last.path, storage::OpenMode::kRead));

@@ -15,20 +15,20 @@ Result<DumpResult> dump_segment(storage::Storage& storage, const std::string& pa
   SLUICE_TRY(out.slots, read_slots(page, out.page.first_op));
   SegmentReader reader(*file, kSegmentPageBytes, out.file_bytes);
   while (true) {
-    SLUICE_TRY(const SegmentReader::Step step, reader.next());
-    out.end = step.position;
-    if (step.what == SegmentReader::What::kEnd) break;
-    if (step.what == SegmentReader::What::kDamage) {
+    SLUICE_TRY(const SegmentReader::What what, reader.next());
+    out.end = reader.position();
+    if (what == SegmentReader::What::kEnd) break;
+    if (what == SegmentReader::What::kDamage) {
       SLUICE_TRY(const bool only_zeros, is_zero_range(*file, out.end, out.file_bytes));
       if (only_zeros)
         out.zeros = out.file_bytes - out.end;
       else
-        out.damage = step.damage->message();
+        out.damage = reader.damage().message();
       break;
     }
     ++out.entries;
-    if (!visit({step.position, step.view})) {
-      out.end = reader.position();
+    if (!visit({reader.position(), reader.entry()})) {
+      out.end += reader.entry().bytes().size();
       break;
     }
   }

@@ -64,29 +64,29 @@ Result<bool> read_page(storage::File& file, const SegmentCase& which, PlannedSeg
 }
 
 // What to make of bytes that do not verify, at the reader's position. In the last segment that depends on how the rest of the log is.
-Result<void> note_damage(const SegmentCase& which, const SegmentReader::Step& step, PlannedSegment& out) {
-  const Error& damage = *step.damage;
-  if (damage.is(entry::Errc::kNewerRelease)) return refuse_at(Errc::kNewerFormat, out.path, step.position, damage.message());
+Result<void> note_damage(const SegmentCase& which, const SegmentReader& reader, PlannedSegment& out) {
+  const Error& damage = reader.damage();
+  const std::uint64_t position = reader.position();
+  if (damage.is(entry::Errc::kNewerRelease)) return refuse_at(Errc::kNewerFormat, out.path, position, damage.message());
   // Its checksum holds, so no crash made it: it was written like this.
-  if (damage.is(entry::Errc::kBadShape)) return refuse_at(Errc::kDamagedSegment, out.path, step.position, damage.message());
+  if (damage.is(entry::Errc::kBadShape)) return refuse_at(Errc::kDamagedSegment, out.path, position, damage.message());
   if (!which.last)
-    return refuse_at(Errc::kDamagedSegment, out.path, step.position, fmt::format("{}, and newer segments follow", damage.message()));
+    return refuse_at(Errc::kDamagedSegment, out.path, position, fmt::format("{}, and newer segments follow", damage.message()));
   // If the header verifies, the next entry can only begin behind its body: what looks like an entry inside is a record's payload.
-  out.damage = TailDamage{step.position + entry::kEntryAlignment, damage.message()};
-  if (step.header) out.damage->search_from = step.position + step.header->stored_bytes();
+  out.damage = TailDamage{reader.behind_damage(), damage.message()};
   return {};
 }
 
-Result<void> accept_entry(const LogOptions& options, const SegmentCase& which, const SegmentReader::Step& step, PlannedSegment& out) {
-  const entry::EntryHeader& header = step.view.header();
+Result<void> accept_entry(const LogOptions& options, const SegmentCase& which, const SegmentReader& reader, PlannedSegment& out) {
+  const entry::EntryHeader& header = reader.entry().header();
   if (header.group != options.group || header.incarnation != options.incarnation) {
-    return refuse_at(Errc::kForeignSegment, out.path, step.position,
+    return refuse_at(Errc::kForeignSegment, out.path, reader.position(),
                      fmt::format("an entry of group {}, incarnation {}", header.group, header.incarnation));
   }
   if (auto follows = check_follows(out.segment.end, header); !follows)
-    return refuse_at(Errc::kHole, out.path, step.position, follows.error().message());
+    return refuse_at(Errc::kHole, out.path, reader.position(), follows.error().message());
   if (header.has(entry::flag::kFirstOfSegment) != (header.op == which.first_op)) {
-    return refuse_at(Errc::kHole, out.path, step.position,
+    return refuse_at(Errc::kHole, out.path, reader.position(),
                      fmt::format("op {} and the segment disagree on where the segment begins", header.op));
   }
   if (header.op == which.checkpoint_op) out.id_at_checkpoint = header.identity;
@@ -126,17 +126,17 @@ Result<void> check_end(const SegmentCase& which, const PlannedSegment& out) {
 Result<void> walk(storage::File& file, const LogOptions& options, const SegmentCase& which, IndexCheck& index, PlannedSegment& out) {
   SegmentReader reader(file, kSegmentPageBytes, out.file_bytes);
   while (true) {
-    SLUICE_TRY(const SegmentReader::Step step, reader.next());
-    out.segment.bytes = std::min(step.position, out.file_bytes);
+    SLUICE_TRY(const SegmentReader::What what, reader.next());
+    out.segment.bytes = std::min(reader.position(), out.file_bytes);
     SLUICE_CHECK(check_frontier(out, out.segment.bytes));
-    if (step.what == SegmentReader::What::kEnd) return {};
-    if (step.what == SegmentReader::What::kDamage) return note_damage(which, step, out);
-    if (is_beyond_limit(which, out, step.view.header())) {
+    if (what == SegmentReader::What::kEnd) return {};
+    if (what == SegmentReader::What::kDamage) return note_damage(which, reader, out);
+    if (is_beyond_limit(which, out, reader.entry().header())) {
       out.damage = TailDamage{out.file_bytes, "beyond everything that was acknowledged"};
       return {};
     }
-    SLUICE_CHECK(accept_entry(options, which, step, out));
-    index.visit(step.view.header(), step.position);
+    SLUICE_CHECK(accept_entry(options, which, reader, out));
+    index.visit(reader.entry().header(), reader.position());
   }
 }
 
@@ -159,13 +159,48 @@ Result<PlannedSegment> judge_segment(storage::Storage& storage, const LogOptions
   out.segment.end = head_before(page);
   SLUICE_TRY(auto stored_index, load_index(storage, options, which, out.file_bytes));
   IndexCheck index(std::move(stored_index), options.index_stride_bytes);
-  SLUICE_CHECK(walk(*file, options, which, index, out));
+  if (auto walked = walk(*file, options, which, index, out); !walked) {
+    if (!which.any_end || !is_lasting_refusal(walked.error())) return fail(std::move(walked).error());
+    out.damage = TailDamage{out.segment.bytes, walked.error().message()};
+  }
   SLUICE_CHECK(check_end(which, out));
   out.index_contradicts = index.contradicts();
   IndexCheck::Verdict verdict = std::move(index).conclude(which.last);
   out.segment.index = std::move(verdict.index);
   out.rebuild_index = verdict.rebuild;
   out.missing_index_entries = std::move(verdict.missing);
+  return out;
+}
+
+Result<std::optional<PlannedSegment>> judge_by_seal(storage::Storage& storage, const LogOptions& options, const SegmentCase& which) {
+  PlannedSegment out;
+  out.path = options.directory + "/" + segment_name(which.first_op);
+  SLUICE_TRY(const storage::FilePtr file, storage.open(out.path, storage::OpenMode::kRead));
+  SLUICE_TRY(out.file_bytes, file->size());
+  ByteVector page(kSegmentPageBytes);
+  SLUICE_TRY(const std::size_t got, file->read(0, page));
+  auto decoded = decode_segment_page(Bytes(page).first(got));
+  auto slots = decoded ? read_slots(page, which.first_op) : Result<SegmentSlots>(fail(decoded.error()));
+  if (!slots || !slots->both_sealed) return std::nullopt;
+  const SegmentPage& found = out.segment.page = *decoded;
+  const LogPoint& end = slots->newest->durable;
+  const bool is_it = found.group == options.group && found.incarnation == options.incarnation && found.first_op == which.first_op;
+  if (!is_it || out.file_bytes != end.position || end.head.op < found.first_op) return std::nullopt;
+  // Its identity has to be known.
+  const auto is_inside = [&](Op op) { return op >= found.first_op && op < end.head.op; };
+  if (is_inside(which.checkpoint_op) || (options.witness && is_inside(options.witness->op))) return std::nullopt;
+  SLUICE_TRY(auto index, load_index(storage, options, which, out.file_bytes));
+  if (!index || index->empty() || index->entries().front().op != found.first_op || index->entries().back().op > end.head.op ||
+      index->entries().back().position >= end.position)
+    return std::nullopt;
+  out.slots = *slots;
+  out.segment.end = end.head;
+  out.segment.bytes = end.position;
+  out.segment.index = std::move(*index);
+  out.by_seal = true;
+  if (end.head.op == which.checkpoint_op) out.id_at_checkpoint = end.head.id;
+  if (options.witness && end.head.op == options.witness->op) out.id_at_witness = end.head.id;
+  if (found.first_op > which.checkpoint_op) out.bytes_after_checkpoint = end.position - kSegmentPageBytes;
   return out;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "core/base/result.hpp"
@@ -13,8 +14,13 @@ struct SegmentCase {
   Op first_op;
   bool last = false;  // only the last segment may end in a tear
   bool has_index = false;
-  Op checkpoint_op;  // 0 = none
+  Op checkpoint_op;      // 0 = none
+  bool any_end = false;  // of any segment, for a repair: what would refuse the log only ends what verifies, and is its damage
 };
 [[nodiscard]] Result<PlannedSegment> judge_segment(storage::Storage& storage, const LogOptions& options, const SegmentCase& which);
+// The same for a complete segment, from its page, its seal, its size and its index alone. None if these do not suffice: then it has to be
+// walked, which also says what is wrong.
+[[nodiscard]] Result<std::optional<PlannedSegment>> judge_by_seal(storage::Storage& storage, const LogOptions& options,
+                                                                  const SegmentCase& which);
 
 }  // namespace sluice::log

@@ -15,46 +15,38 @@ std::size_t window_for(std::uint64_t position, std::uint64_t end) {
 
 }  // namespace
 
-Result<Bytes> SegmentReader::at_least(std::size_t want) {
+Result<void> SegmentReader::read_ahead(std::size_t want) {
   const std::uint64_t left = end_ - position_;
-  const std::size_t usable = static_cast<std::size_t>(std::min<std::uint64_t>(want, left));
-  const std::uint64_t window_end = window_at_ + window_bytes_;
-  if (position_ < window_at_ || position_ + usable > window_end) {
-    const std::size_t size = static_cast<std::size_t>(std::min<std::uint64_t>(std::max(want, kReadWindowBytes), left));
-    if (size > capacity_) {
-      window_ = std::make_unique_for_overwrite<std::byte[]>(size);
-      capacity_ = size;
-    }
-    window_at_ = position_;
-    window_bytes_ = 0;
-    SLUICE_TRY(window_bytes_, file_.read(position_, {window_.get(), size}));
+  const std::size_t size = static_cast<std::size_t>(std::min<std::uint64_t>(std::max(want, kReadWindowBytes), left));
+  if (ahead().size() >= left) return {};
+  if (size > capacity_) {
+    window_ = std::make_unique_for_overwrite<std::byte[]>(size);
+    capacity_ = size;
   }
-  const std::size_t skip = static_cast<std::size_t>(position_ - window_at_);
-  return Bytes(window_.get() + skip, window_bytes_ - skip);
+  window_at_ = position_;
+  window_bytes_ = 0;
+  SLUICE_TRY(window_bytes_, file_.read(position_, {window_.get(), size}));
+  return {};
 }
 
-Result<SegmentReader::Step> SegmentReader::next() {
-  Step step;
-  step.position = position_;
-  if (position_ >= end_) return step;
-  SLUICE_TRY(Bytes bytes, at_least(entry::kEntryHeaderBytes));
-  auto header = entry::decode_entry_header(bytes);
-  if (header) {
-    step.header = *header;
-    SLUICE_TRY(bytes, at_least(header->stored_bytes()));
-    auto view = entry::EntryView::verify_body(*header, bytes);
-    if (view) {
-      step.what = What::kEntry;
-      step.view = *view;
-      position_ += header->stored_bytes();
-      return step;
+Result<SegmentReader::What> SegmentReader::next() {
+  found_at_ = position_;
+  if (position_ >= end_) return What::kEnd;
+  if (ahead().size() < entry::kEntryHeaderBytes) SLUICE_CHECK(read_ahead(entry::kEntryHeaderBytes));
+  auto verified = entry::decode_entry_header(ahead(), header_);
+  behind_damage_ = position_ + entry::kEntryAlignment;
+  if (verified) {
+    const std::size_t stored = header_.stored_bytes();
+    behind_damage_ = position_ + stored;
+    if (ahead().size() < stored) SLUICE_CHECK(read_ahead(stored));
+    verified = entry::EntryView::verify_body(header_, ahead(), entry_);
+    if (verified) {
+      position_ += stored;
+      return What::kEntry;
     }
-    step.damage = std::move(view).error();
-  } else {
-    step.damage = std::move(header).error();
   }
-  step.what = What::kDamage;
-  return step;
+  damage_ = std::move(verified).error();
+  return What::kDamage;
 }
 
 Result<SurvivorResult> find_survivor(storage::File& file, std::uint64_t position, std::uint64_t end, const SurvivorSearch& search) {
@@ -85,8 +77,8 @@ Result<SurvivorResult> find_survivor(storage::File& file, std::uint64_t position
       }
       left -= stored;
       SegmentReader reader(file, at + i, at + i + stored);
-      SLUICE_TRY(const SegmentReader::Step step, reader.next());
-      if (step.what == SegmentReader::What::kEntry) {
+      SLUICE_TRY(const SegmentReader::What what, reader.next());
+      if (what == SegmentReader::What::kEntry) {
         result.position = at + i;
         return result;
       }

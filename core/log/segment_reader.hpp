@@ -18,24 +18,30 @@ inline constexpr std::size_t kReadWindowBytes = 512u << 10;
 class SegmentReader {
  public:
   enum class What : std::uint8_t { kEntry, kEnd, kDamage };
-  struct Step {
-    What what = What::kEnd;
-    std::uint64_t position = 0;
-    entry::EntryView view;                     // kEntry
-    std::optional<Error> damage;               // kDamage
-    std::optional<entry::EntryHeader> header;  // kDamage, if the header verifies: the entry would reach position + stored_bytes
-  };
 
   // Entries in [position, end) of the file.
   SegmentReader(storage::File& file, std::uint64_t position, std::uint64_t end) : file_(file), position_(position), end_(end) {}
 
-  // The next entry. After kDamage or kEnd the position stays. Errors: I/O.
-  [[nodiscard]] Result<Step> next();
-  [[nodiscard]] std::uint64_t position() const { return position_; }
+  // Looks at what comes next. After kDamage or kEnd it stays there. Errors: I/O.
+  [[nodiscard]] Result<What> next();
+  // Where that begins.
+  [[nodiscard]] std::uint64_t position() const { return found_at_; }
+  // After kEntry, until the call after it.
+  [[nodiscard]] const entry::EntryView& entry() const { return entry_; }
+  // After kDamage.
+  [[nodiscard]] const Error& damage() const { return *damage_; }
+  // After kDamage: where the next entry could begin at the earliest. If the header verifies, behind its body.
+  [[nodiscard]] std::uint64_t behind_damage() const { return behind_damage_; }
 
  private:
-  // Makes at least `want` bytes at the position available, or what the file has.
-  [[nodiscard]] Result<Bytes> at_least(std::size_t want);
+  // What the window has at the position.
+  [[nodiscard]] Bytes ahead() const {
+    if (position_ < window_at_ || position_ - window_at_ >= window_bytes_) return {};
+    const auto skip = static_cast<std::size_t>(position_ - window_at_);
+    return {window_.get() + skip, window_bytes_ - skip};
+  }
+  // Moves the window so that it has at least `want` bytes at the position, or what the file has.
+  [[nodiscard]] Result<void> read_ahead(std::size_t want);
 
   storage::File& file_;
   std::uint64_t position_;
@@ -44,6 +50,11 @@ class SegmentReader {
   std::size_t capacity_ = 0;
   std::uint64_t window_at_ = 0;  // file position of the window's first byte
   std::size_t window_bytes_ = 0;
+  std::uint64_t found_at_ = 0;
+  std::uint64_t behind_damage_ = 0;
+  entry::EntryHeader header_;
+  entry::EntryView entry_;
+  std::optional<Error> damage_;
 };
 
 // Looks for a whole entry of this group with an op above `after`, from `position` to the end of the file: proof that what lies before it is

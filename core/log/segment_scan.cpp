@@ -6,11 +6,14 @@
 #include <fmt/format.h>
 
 #include "core/log/errc.hpp"
+#include "core/log/read_buffers.hpp"
 #include "core/log/segment_page.hpp"
 #include "core/log/segment_reader.hpp"
 
 namespace sluice::log {
 namespace {
+
+constexpr std::size_t kReservedEntriesMax = 512;
 
 Error damaged_entry(const storage::File& file, std::uint64_t position, const Error& why) {
   return Error(Errc::kDamagedEntry, fmt::format("{} at byte {}: {}", file.path(), position, why.message()))
@@ -27,7 +30,7 @@ struct SharedBuffer {
 };
 
 Result<SharedBuffer> read_shared(storage::File& file, std::uint64_t position, std::size_t want) {
-  SharedBuffer out{std::make_shared_for_overwrite<std::byte[]>(want), 0};
+  SharedBuffer out{take_read_buffer(want), 0};
   SLUICE_TRY(out.size, file.read(position, {out.bytes.get(), want}));
   return out;
 }
@@ -77,20 +80,23 @@ class Scan {
     std::size_t at = 0;
     while (!done_ && result_.position < end_) {
       const Bytes bytes = buffer.from(at);
-      if (bytes.size() < entry::kEntryHeaderBytes && !at_end) return {};
-      const auto header = entry::decode_entry_header(bytes);
-      if (indexed_ && (!header || !is_indexed(*indexed_, *header))) {
+      if (bytes.size() < entry::kEntryHeaderBytes && !at_end) {
+        done_ = collected_ != 0 && collected_ + entry::kEntryHeaderBytes > request_.bytes_max;
+        return {};
+      }
+      const auto decoded = entry::decode_entry_header(bytes, header_);
+      if (indexed_ && (!decoded || !is_indexed(*indexed_, header_))) {
         misled_ = done_ = true;
         return {};
       }
       indexed_.reset();
-      if (!header) return damage(header.error());
-      if (header->op > request_.up_to) {
+      if (!decoded) return damage(decoded.error());
+      if (header_.op > request_.up_to) {
         done_ = true;
         return {};
       }
-      const std::size_t stored = header->stored_bytes();
-      if (is_before(request_, *header) || !is_wanted(request_, *header)) {
+      const std::size_t stored = header_.stored_bytes();
+      if (is_before(request_, header_) || !is_wanted(request_, header_)) {
         result_.position += stored;
         if (stored > bytes.size()) return {};
         at += stored;
@@ -104,13 +110,27 @@ class Scan {
         needed_ = stored;
         return {};
       }
-      const auto view = entry::EntryView::verify_body(*header, bytes);
-      if (!view) return damage(view.error());
-      result_.entries.push_back({*view, buffer.bytes});
-      collected_ += stored;
-      result_.position += stored;
+      SLUICE_CHECK(collect(bytes, buffer));
+      if (done_) return {};
       at += stored;
     }
+    return {};
+  }
+
+  // The entry of header_, which is all there.
+  Result<void> collect(Bytes bytes, const SharedBuffer& buffer) {
+    auto& entries = result_.entries;
+    const std::size_t stored = header_.stored_bytes();
+    // Most entries of a log are of one size: so many more are likely to come.
+    if (entries.empty()) entries.reserve(std::min<std::size_t>(bytes.size() / stored + 1, kReservedEntriesMax));
+    entries.emplace_back();
+    if (auto verified = entry::EntryView::verify_body(header_, bytes, entries.back().view); !verified) {
+      entries.pop_back();
+      return damage(verified.error());
+    }
+    entries.back().owner = buffer.bytes;
+    collected_ += stored;
+    result_.position += stored;
     return {};
   }
 
@@ -124,6 +144,7 @@ class Scan {
   std::uint64_t end_;
   const ScanRequest& request_;
   ScanResult result_;
+  entry::EntryHeader header_;  // of the entry at the position
   std::uint64_t collected_ = 0;
   std::uint64_t needed_ = 0;  // bytes of the entry at the position
   std::optional<IndexEntry> indexed_;
@@ -162,14 +183,14 @@ Result<std::optional<Offset>> scan_for_time(storage::File& file, const ScanRange
   SegmentReader reader(file, range.position, range.end);
   bool first = true;
   while (true) {
-    SLUICE_TRY(const SegmentReader::Step step, reader.next());
+    SLUICE_TRY(const SegmentReader::What what, reader.next());
     const bool misled =
-        first && range.indexed && (step.what != SegmentReader::What::kEntry || !is_indexed(*range.indexed, step.view.header()));
+        first && range.indexed && (what != SegmentReader::What::kEntry || !is_indexed(*range.indexed, reader.entry().header()));
     if (misled) return scan_for_time(file, *one_step_back(range), at, up_to);
     first = false;
-    if (step.what == SegmentReader::What::kEnd) return std::nullopt;
-    if (step.what == SegmentReader::What::kDamage) return fail(damaged_entry(file, step.position, *step.damage));
-    const entry::EntryHeader& header = step.view.header();
+    if (what == SegmentReader::What::kEnd) return std::nullopt;
+    if (what == SegmentReader::What::kDamage) return fail(damaged_entry(file, reader.position(), reader.damage()));
+    const entry::EntryHeader& header = reader.entry().header();
     if (header.op > up_to) return std::nullopt;
     if (header.kind == entry::EntryKind::kMessages && header.base_timestamp >= at) return header.base_offset;
   }

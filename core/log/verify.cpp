@@ -25,6 +25,27 @@ void add_changes(const PlannedSegment& planned, std::vector<std::string>& change
   }
 }
 
+// What a start does with the last segment once it is as it should be, and with the offsets behind it.
+void add_last_changes(const RecoveryPlan& plan, std::vector<std::string>& changes) {
+  const PlannedSegment& active = plan.segments.back();
+  const RecoveryReport& report = plan.report;
+  for (std::size_t i = 0; i + 1 < plan.segments.size(); ++i) {
+    if (!plan.segments[i].slots.both_sealed) changes.push_back(fmt::format("{}: its seal is written", plan.segments[i].path));
+  }
+  if (!active.page_missing && is_unproven(active, report)) {
+    const std::uint64_t durable = active.slots.newest->durable.position;
+    changes.push_back(fmt::format("{}: its header page and {} bytes from byte {} on are written once more, as they are: {}", active.path,
+                                  active.segment.bytes - durable, durable,
+                                  report.fence_mark ? "a write or sync had failed" : "they are not known to be on the device"));
+  }
+  if (report.slot_lost) changes.push_back(fmt::format("{}: a slot of the frontier that does not verify is written anew", active.path));
+  if (report.fence_mark) changes.emplace_back("the mark of the failed write or sync is removed");
+  if (report.mint_from) {
+    changes.push_back(fmt::format("offsets {} to {} become a gap, the first new entry: they may have been given out before",
+                                  active.segment.end.next_offset, *report.mint_from - 1));
+  }
+}
+
 Verdict verdict_of(const RecoveryPlan& plan) {
   Verdict out;
   const RecoveryReport& report = plan.report;
@@ -39,10 +60,11 @@ Verdict verdict_of(const RecoveryPlan& plan) {
     out.changes.emplace_back("there is no segment: an empty log is made");
   } else {
     out.head = plan.segments.back().segment.end;
+    add_last_changes(plan, out.changes);
   }
   if (plan.frontier) out.durable = plan.frontier->durable.head;
-  if (report.fence_mark) out.changes.push_back(fmt::format("what is not known to be durable is written once more: {}", *report.fence_mark));
   out.clean = report.clean;
+  out.trusted = report.trusted;
   out.doubtful_to = report.doubtful_to;
   out.mint_from = report.mint_from;
   return out;

@@ -22,6 +22,7 @@ struct Verdict {
   LogHead head;
   std::optional<LogHead> durable;    // was on the device for certain when the log was last open
   bool clean = false;                // the log was closed
+  bool trusted = false;              // the witness is reached: only the process had died
   Op doubtful_to;                    // entries up to here may have been acknowledged
   std::optional<Offset> mint_from;   // a start would skip the offsets from the head to here
   std::vector<std::string> changes;  // what a start would change, one sentence each; empty: nothing
@@ -29,7 +30,7 @@ struct Verdict {
   [[nodiscard]] bool is_refused() const { return standing || refusal; }
 };
 
-// Reads only. Judges as a start without a witness does. Errors: those of the operating system, which say nothing about the log. [blocking]
+// Reads only. Judges as a start with these options does. Errors: those of the operating system, which say nothing about the log. [blocking]
 [[nodiscard]] Result<Verdict> verify(storage::Storage& storage, const LogOptions& options);
 
 }  // namespace sluice::log

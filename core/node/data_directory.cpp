@@ -64,6 +64,35 @@ std::optional<GroupDirectory> parse_group_directory(std::string_view name) {
   return to_string(directory) == name ? std::optional(directory) : std::nullopt;
 }
 
+Result<U128> read_cluster_id(storage::Storage& storage, const std::string& path) {
+  const std::string file = fmt::format("{}/{}", path, kFormatName);
+  SLUICE_TRY(const ByteVector bytes, storage::read_file(storage, file, kFormatBytesMax));
+  const std::string_view text = as_text(bytes);
+  const auto version_text = format_value(text, "format");
+  const auto version = version_text ? parse_decimal<std::uint32_t>(*version_text) : std::nullopt;
+  if (!version || *version == 0) return fail(Errc::kDamagedDirectory, fmt::format("'{}' has no line 'format = <number>'", file));
+  if (*version > kDirectoryFormat) {
+    return fail(Errc::kNewerFormat, fmt::format("the data directory '{}' has format version {}, this release reads versions up to {}", path,
+                                                *version, kDirectoryFormat));
+  }
+  const auto cluster_text = format_value(text, "cluster");
+  const auto cluster = cluster_text ? u128_from_hex(*cluster_text) : std::nullopt;
+  if (!cluster) return fail(Errc::kDamagedDirectory, fmt::format("'{}' has no line 'cluster = <32 hex digits>'", file));
+  return *cluster;
+}
+
+Result<std::optional<U128>> read_generation(storage::Storage& storage, const std::string& path) {
+  const auto bytes = storage::read_file(storage, fmt::format("{}/{}", path, kGenerationName), kFormatBytesMax);
+  if (!bytes && storage::is_absent(bytes.error())) return std::nullopt;
+  if (!bytes) return fail(bytes.error());
+  const auto text = format_value(as_text(*bytes), kGenerationName);
+  return text ? u128_from_hex(*text) : std::nullopt;
+}
+
+std::string group_path(const std::string& data_dir, GroupDirectory directory) {
+  return fmt::format("{}/{}/{}", data_dir, kGroupsName, to_string(directory));
+}
+
 Result<DataDirectory> DataDirectory::open(storage::Storage& storage, std::string path, Random& random) {
   SLUICE_CHECK(storage.make_directories(path));
   auto lock = storage.lock(fmt::format("{}/{}", path, kLockName));
@@ -71,7 +100,7 @@ Result<DataDirectory> DataDirectory::open(storage::Storage& storage, std::string
   DataDirectory directory(storage, std::move(path), *std::move(lock));
   SLUICE_TRY(const auto names, storage.list(directory.path_));
   if (contains_name(names, kFormatName)) {
-    SLUICE_CHECK(directory.read_format());
+    SLUICE_TRY(directory.cluster_id_, read_cluster_id(storage, directory.path_));
   } else {
     SLUICE_CHECK(directory.check_new(names));
     directory.is_new_ = true;
@@ -84,24 +113,6 @@ Result<DataDirectory> DataDirectory::open(storage::Storage& storage, std::string
   }
   SLUICE_CHECK(storage.sync_directory(directory.path_));
   return directory;
-}
-
-Result<void> DataDirectory::read_format() {
-  const std::string file = fmt::format("{}/{}", path_, kFormatName);
-  SLUICE_TRY(const ByteVector bytes, storage::read_file(*storage_, file, kFormatBytesMax));
-  const std::string_view text = as_text(bytes);
-  const auto version_text = format_value(text, "format");
-  const auto version = version_text ? parse_decimal<std::uint32_t>(*version_text) : std::nullopt;
-  if (!version || *version == 0) return fail(Errc::kDamagedDirectory, fmt::format("'{}' has no line 'format = <number>'", file));
-  if (*version > kDirectoryFormat) {
-    return fail(Errc::kNewerFormat, fmt::format("the data directory '{}' has format version {}, this release reads versions up to {}",
-                                                path_, *version, kDirectoryFormat));
-  }
-  const auto cluster_text = format_value(text, "cluster");
-  const auto cluster = cluster_text ? u128_from_hex(*cluster_text) : std::nullopt;
-  if (!cluster) return fail(Errc::kDamagedDirectory, fmt::format("'{}' has no line 'cluster = <32 hex digits>'", file));
-  cluster_id_ = *cluster;
-  return {};
 }
 
 Result<void> DataDirectory::check_new(const std::vector<std::string>& names) const {
@@ -130,11 +141,7 @@ Result<void> DataDirectory::finish_format() {
 }
 
 Result<std::optional<U128>> DataDirectory::generation() const {
-  const auto bytes = storage::read_file(*storage_, fmt::format("{}/{}", path_, kGenerationName), kFormatBytesMax);
-  if (!bytes && storage::is_absent(bytes.error())) return std::nullopt;
-  if (!bytes) return fail(bytes.error());
-  const auto text = format_value(as_text(*bytes), kGenerationName);
-  return text ? u128_from_hex(*text) : std::nullopt;
+  return read_generation(*storage_, path_);
 }
 
 Result<bool> DataDirectory::begin_generation(std::optional<U128> generation) const {
@@ -153,7 +160,7 @@ Result<bool> DataDirectory::begin_generation(std::optional<U128> generation) con
 }
 
 std::string DataDirectory::group_path(GroupDirectory directory) const {
-  return fmt::format("{}/{}/{}", path_, kGroupsName, to_string(directory));
+  return node::group_path(path_, directory);
 }
 
 Result<std::vector<GroupDirectory>> DataDirectory::list_groups() const {

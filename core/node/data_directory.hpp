@@ -27,6 +27,12 @@ struct GroupDirectory {
 [[nodiscard]] std::string to_string(GroupDirectory directory);
 [[nodiscard]] std::optional<GroupDirectory> parse_group_directory(std::string_view name);
 
+// What an existing data directory says of itself, without a lock and without a change. Errors as DataDirectory::open.
+[[nodiscard]] Result<U128> read_cluster_id(storage::Storage& storage, const std::string& path);
+// See DataDirectory::generation().
+[[nodiscard]] Result<std::optional<U128>> read_generation(storage::Storage& storage, const std::string& path);
+[[nodiscard]] std::string group_path(const std::string& data_dir, GroupDirectory directory);
+
 // The locked data directory of one node: who may use it, which format and cluster it has, where its groups are. All calls block.
 // Owned by the node; thread-safe, because it holds nothing that changes after open.
 class DataDirectory {
@@ -63,7 +69,6 @@ class DataDirectory {
  private:
   DataDirectory(storage::Storage& storage, std::string path, storage::LockPtr lock)
       : storage_(&storage), path_(std::move(path)), lock_(std::move(lock)) {}
-  [[nodiscard]] Result<void> read_format();
   [[nodiscard]] Result<void> check_new(const std::vector<std::string>& names) const;
 
   storage::Storage* storage_;

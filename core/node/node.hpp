@@ -30,6 +30,7 @@ struct NodeOptions {
   std::string data_dir;  // made if it is missing
   // Where what was acknowledged last outlives a killed process: a directory on a tmpfs. Without one, a kill counts as a power cut.
   std::optional<std::string> runtime_dir{};
+  bool verify_sealed = true;       // walk complete segments too at the start; else their seals are believed
   std::size_t shards = 0;          // 0 = one per core, at most kShardsMax
   std::size_t max_open_files = 0;  // of logs, while they are idle; 0 = what the process may open, less some for everything else
   std::size_t io_threads = 16;     // for syncs and reads of cold data, 1..kIoThreadsMax
@@ -58,6 +59,7 @@ struct PartitionRecovery {
 struct NodeRecovery {
   log::RecoveryReport catalog;
   std::vector<PartitionRecovery> partitions;  // by topic and index
+  std::optional<Error> witness_ignored{};     // why that of the run before is not believed
   std::optional<Error> no_witness{};          // why this run leaves none, although a runtime_dir was named
 };
 

@@ -21,6 +21,7 @@
 #include "core/node/open_group.hpp"
 #include "core/node/partition_host.hpp"
 #include "core/node/shard.hpp"
+#include "core/node/start_view.hpp"
 #include "core/storage/file_cache.hpp"
 #include "core/storage/witness_file.hpp"
 
@@ -107,8 +108,8 @@ class Node::Impl {
   std::unique_ptr<storage::FileCache> files;  // options.storage; outlives everything that has files
   NodeOptions options;
   DataDirectory directory;
-  std::map<GroupDirectory, log::Witness> left_witnesses;  // of the run before; constant once partitions are opened
-  std::unique_ptr<storage::WitnessFile> witness_file;     // outlives the hosts
+  LeftWitnesses left_witnesses;                        // of the run before; constant once partitions are opened
+  std::unique_ptr<storage::WitnessFile> witness_file;  // outlives the hosts
   std::unique_ptr<storage::IoThreads> io_threads;
   std::vector<std::unique_ptr<Shard>> shards;
   std::vector<std::shared_ptr<log::UnsyncedBudget>> unsynced;  // of each shard

@@ -15,7 +15,6 @@ namespace sluice::node {
 namespace {
 
 constexpr std::size_t kBootThreadsMax = 8;
-constexpr GroupDirectory kCatalogDirectory{kMetadataGroup, Incarnation(0)};
 constexpr std::uint64_t kCatalogSegmentBytes = 16ULL << 20;
 constexpr std::uint64_t kHotBytesOfTopic = 64ULL << 20;  // newest entries kept in memory, over all partitions of a topic
 constexpr std::uint64_t kHotBytesMin = 64ULL << 10;      // … but at least this per partition
@@ -83,6 +82,7 @@ void Node::Impl::connect(log::LogOptions& log, GroupDirectory place, Shard& shar
   log.clock = options.clock;
   log.prewrite = prewrite;
   log.unsynced = unsynced[shard.index()];
+  log.verify_sealed = options.verify_sealed;
   log.on_full = [this, name = std::move(name)](const Error& error) { warn(Error(error).with("partition", name)); };
   log.witness = witness_of(place);
 }

@@ -12,9 +12,11 @@ Result<void> Node::Impl::begin_witness() {
   if (!options.runtime_dir) return {};
   // No failure here costs a record: a kill is taken for a power cut then.
   if (generation_before_) {
-    auto left = storage::WitnessFile::read(*options.runtime_dir, {directory.cluster_id(), *generation_before_});
-    for (const storage::WitnessRecord& record : left ? *left : std::vector<storage::WitnessRecord>()) {
-      left_witnesses[{record.group, record.incarnation}] = {record.op, record.id, record.commit};
+    auto left = read_left_witnesses(*options.runtime_dir, directory.cluster_id(), *generation_before_);
+    if (left) {
+      left_witnesses = *std::move(left);
+    } else {
+      recovery.witness_ignored = std::move(left).error();
     }
   }
   generation_ = options.random->next_u128();
@@ -35,8 +37,7 @@ Result<void> Node::Impl::switch_witness() {
     recovery.no_witness = Error(sluice::Errc::kNoSpace, "there is no room in the data directory for the name of the witness");
     witness_file->remove();
   }
-  if (options.runtime_dir && generation_before_)
-    storage::WitnessFile::remove(*options.runtime_dir, {directory.cluster_id(), *generation_before_});
+  if (options.runtime_dir) storage::WitnessFile::remove_others(*options.runtime_dir, {directory.cluster_id(), generation_});
   return {};
 }
 

@@ -12,6 +12,10 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -44,8 +48,23 @@ class Descriptor {
   int value_;
 };
 
+constexpr std::string_view kWitnessEnding = ".witness";
+
 std::string witness_path(const std::string& runtime_dir, const WitnessHeader& header) {
-  return fmt::format("{}/{}-{}.witness", runtime_dir, to_hex(header.cluster), to_hex(header.generation));
+  return fmt::format("{}/{}-{}{}", runtime_dir, to_hex(header.cluster), to_hex(header.generation), kWitnessEnding);
+}
+
+// The generation in the name of a witness file of that cluster.
+std::optional<U128> generation_in_name(std::string_view name, const U128& cluster) {
+  const std::string start = to_hex(cluster) + "-";
+  if (!name.starts_with(start) || !name.ends_with(kWitnessEnding)) return std::nullopt;
+  name.remove_prefix(start.size());
+  name.remove_suffix(kWitnessEnding.size());
+  return u128_from_hex(name);
+}
+
+bool is_ours(const struct stat& status) {
+  return status.st_uid == ::geteuid() || status.st_uid == 0;
 }
 
 // A file that survives the operating system would vouch for records that did not; one that others can write, for what they like.
@@ -60,12 +79,21 @@ Result<void> check_runtime_dir(const std::string& runtime_dir) {
   }
   struct stat status{};
   if (::fstat(directory.get(), &status) != 0) return witness_failure("stat", runtime_dir);
-  const bool is_ours = status.st_uid == ::geteuid() || status.st_uid == 0;
-  if (!is_ours || (status.st_mode & S_IWOTH) != 0) {
-    return fail(Errc::kNoWitness,
-                fmt::format("'{}' (owner {}, mode {:o}) can be written to by others", runtime_dir, status.st_uid, status.st_mode & 07777U));
+  const bool is_foreign_group = (status.st_mode & S_IWGRP) != 0 && status.st_gid != ::getegid();
+  if (!is_ours(status) || is_foreign_group || (status.st_mode & S_IWOTH) != 0) {
+    return fail(Errc::kNoWitness, fmt::format("'{}' (owner {}, group {}, mode {:o}) can be written to by others: give it to the user of "
+                                              "this process with mode 0700",
+                                              runtime_dir, status.st_uid, status.st_gid, status.st_mode & 07777U));
   }
   return {};
+}
+
+Result<void> check_file(const Descriptor& file, const std::string& path) {
+  struct stat status{};
+  if (::fstat(file.get(), &status) != 0) return witness_failure("stat", path);
+  if (is_ours(status) && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0) return {};
+  return fail(Errc::kNoWitness, fmt::format("'{}' (owner {}, mode {:o}) can be written to by others, so it is not believed", path,
+                                            status.st_uid, status.st_mode & 07777U));
 }
 
 }  // namespace
@@ -119,6 +147,7 @@ Result<std::vector<WitnessRecord>> WitnessFile::read(const std::string& runtime_
     if (errno == ENOENT) return none;
     return witness_failure("open", path);
   }
+  SLUICE_CHECK(check_file(file, path));
   // A copy of the data directory names the same run: what that still writes is not this one's.
   if (::flock(file.get(), LOCK_SH | LOCK_NB) != 0) return none;
   ByteVector bytes(kWitnessFileBytes);
@@ -133,11 +162,16 @@ Result<std::vector<WitnessRecord>> WitnessFile::read(const std::string& runtime_
   return decode_witness_file(Bytes(bytes).first(done), header);
 }
 
-void WitnessFile::remove(const std::string& runtime_dir, const WitnessHeader& header) {
-  const std::string path = witness_path(runtime_dir, header);
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
-  if (file.get() < 0 || ::flock(file.get(), LOCK_EX | LOCK_NB) != 0) return;
-  ::unlink(path.c_str());
+void WitnessFile::remove_others(const std::string& runtime_dir, const WitnessHeader& header) {
+  if (!check_runtime_dir(runtime_dir)) return;
+  std::error_code error;
+  for (std::filesystem::directory_iterator it(runtime_dir, error), end; !error && it != end; it.increment(error)) {
+    const auto generation = generation_in_name(it->path().filename().string(), header.cluster);
+    if (!generation || *generation == header.generation) continue;
+    const Descriptor file(::open(it->path().c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+    if (file.get() < 0 || ::flock(file.get(), LOCK_EX | LOCK_NB) != 0) continue;
+    ::unlink(it->path().c_str());
+  }
 }
 
 void WitnessFile::remove() {

@@ -44,10 +44,12 @@ class WitnessFile {
   WitnessFile(const WitnessFile&) = delete;
   WitnessFile& operator=(const WitnessFile&) = delete;
 
-  // The records that another run left. None if there is no file of it, or its process lives. Errors as create.
+  // The records that another run left. None if there is no file of it, or its process lives. Errors as create; storage.no_witness also if
+  // others could have written to the file.
   [[nodiscard]] static Result<std::vector<WitnessRecord>> read(const std::string& runtime_dir, const WitnessHeader& header);
-  // Removes the file of another run, if it is there and its process is gone.
-  static void remove(const std::string& runtime_dir, const WitnessHeader& header);
+  // Removes the files of all other runs of the cluster whose process is gone: that of the run before, and those of starts that were killed
+  // before they counted.
+  static void remove_others(const std::string& runtime_dir, const WitnessHeader& header);
 
   // The group's cell, empty at first; the same one until it is released. Null if kWitnessGroupsMax groups have one, or the tmpfs is full.
   [[nodiscard]] WitnessCell* claim(GroupId group, Incarnation incarnation);

@@ -168,6 +168,32 @@ TEST_F(WitnessTest, AKillDuringAStartCostsNoTrust) {
   }
 }
 
+TEST_F(WitnessTest, OfStartsThatWereKilledIsRemovedByTheNextOne) {
+  make_topic_and_kill();
+  for (int i = 0; i < 3; ++i) {
+    storage_.kill_at_rename("data/generation", false);
+    run_and_kill([] { FAIL() << "the start was to be killed"; });
+  }
+  storage_.kill_at_rename("", false);
+  const auto files = [&] { return std::distance(std::filesystem::directory_iterator(runtime_dir_), {}); };
+  EXPECT_EQ(files(), 4);
+  open();
+  EXPECT_EQ(files(), 1);
+  expect_trust(Offset(4));
+}
+
+TEST_F(WitnessTest, ThatOthersMayHaveWrittenIsReportedAndNotBelieved) {
+  make_topic_and_kill();
+  for (const auto& file : std::filesystem::directory_iterator(runtime_dir_)) {
+    std::filesystem::permissions(file.path(), std::filesystem::perms::others_write, std::filesystem::perm_options::add);
+  }
+  open();
+  const auto& reason = node_->recovery().witness_ignored;
+  ASSERT_TRUE(reason.has_value());
+  EXPECT_TRUE(reason->is(storage::Errc::kNoWitness)) << reason->to_string();
+  expect_doubt();
+}
+
 TEST_F(WitnessTest, AKillBeforeTheGapIsThereLeavesTheDoubt) {
   make_topic_and_kill();
   std::filesystem::remove_all(runtime_dir_);

@@ -58,6 +58,10 @@ class FrontierTest : public ::testing::Test {
     machine_.power_loss(reached, seed);
   }
   log::Witness witness() const { return {log_->acknowledged().op, log_->acknowledged().id, log_->acknowledged_op()}; }
+  log::SegmentSlots newest_slots() const {
+    const ByteVector bytes = *machine_.buffered(segment());
+    return *log::read_slots(Bytes(bytes).first(log::kSegmentPageBytes), Op{1});
+  }
   static std::uint64_t position_of(std::uint64_t index) { return log::kSegmentPageBytes + index * 296; }
   static std::string segment(std::uint64_t first_op = 1) { return kDirectory + "/" + log::segment_name(Op{first_op}); }
   static std::string index(std::uint64_t first_op = 1) { return kDirectory + "/" + log::index_name(Op{first_op}); }
@@ -190,6 +194,49 @@ TEST_F(FrontierRules, TrustALogThatHoldsTheWitness) {
   machine_.flip_bit(segment(), position_of(5) + 100);
   EXPECT_EQ(open_code(fourth), "opened");
   EXPECT_TRUE(report_.cut.has_value());
+}
+
+// The newest slot rots: what it had reserved is not known any more, and nothing of it may be given out again.
+TEST_F(FrontierRules, ALostSlotCountsAsTheLargestReservation) {
+  ASSERT_EQ(open_code(), "opened");
+  fill(2, true);
+  ASSERT_TRUE(append(batch_of(65'534, "x"), true));
+  const log::SegmentSlots slots = newest_slots();
+  const Offset lost_limit = slots.newest->limit.offset;
+  ASSERT_GT(lost_limit, Offset{log::kLimitBlock});
+  lose_power(sim::PowerLoss::kEverything);
+  machine_.flip_bit(segment(), log::frontier_position(slots.slot) + 50);
+  machine_.truncate_stable(segment(), position_of(2));
+  lose_power(sim::PowerLoss::kNothing);
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_EQ(open_code(), "opened");
+    EXPECT_EQ(report_.slot_lost, i == 0) << "it is written anew";
+    EXPECT_EQ(log_->head().op, Op{2});
+    EXPECT_FALSE(report_.clean);
+    ASSERT_TRUE(log_->mint_from().has_value());
+    EXPECT_GE(*log_->mint_from(), lost_limit);
+    lose_power(sim::PowerLoss::kNothing);
+  }
+}
+
+TEST_F(FrontierRules, ALogThatGoesOnAboveALostSlotIsNotRefusedAfterTheNextRoll) {
+  ASSERT_EQ(open_code(), "opened");
+  fill(2, true);
+  ASSERT_TRUE(append(batch_of(65'534, "x"), true));
+  const log::Witness third = witness();
+  const log::SegmentSlots slots = newest_slots();
+  lose_power(sim::PowerLoss::kEverything);
+  machine_.flip_bit(segment(), log::frontier_position(slots.slot) + 50);
+  segment_bytes_ = 6000;
+  ASSERT_EQ(open_code(third), "opened");
+  EXPECT_TRUE(report_.trusted);
+  fill(1, true);
+  ASSERT_EQ(log_->sealed_segments().size(), 1U);
+  const log::Witness fourth = witness();
+  lose_power(sim::PowerLoss::kNothing);
+  ASSERT_EQ(open_code(fourth), "opened");
+  EXPECT_EQ(log_->head().op, Op{4});
+  EXPECT_FALSE(log_->mint_from().has_value());
 }
 
 // Linux forgets a sync that failed: the bytes can be read, and no later sync writes them.

@@ -83,6 +83,24 @@ TEST(FrontierWriter, ReservesWholeBlocksHalfABlockAhead) {
   EXPECT_EQ(limit_at(7, kEnd - 1).offset, Offset{kEnd});
 }
 
+TEST(FrontierWriter, NeverRaisesALimitByMoreThanTheLargestStep) {
+  log::FrontierWriter writer(some_frontier(), 0);
+  for (int i = 0; i < 20; ++i) writer.widen();
+  const log::LogHead head = point(65'536 + 1'000, 65'536 + log::kEntryOffsetsMax, 0).head;
+  EXPECT_LE(writer.limit_for(head).offset, log::after_largest_step(writer.limit()).offset);
+  EXPECT_GT(writer.limit_for(head).offset, Offset{65'536 + log::kEntryOffsetsMax});
+  EXPECT_LE(writer.limit_for(head).op, log::after_largest_step(writer.limit()).op);
+  constexpr std::uint64_t kEnd = std::numeric_limits<std::uint64_t>::max();
+  EXPECT_EQ(log::after_largest_step({Op{kEnd - 1}, Offset{kEnd - 1}}), (log::Limit{Op{kEnd}, Offset{kEnd}}));
+}
+
+TEST(FrontierWriter, BeginsASegmentWithALimitThatCoversWhatIsDurable) {
+  log::FrontierWriter writer(some_frontier(), 0);
+  const auto slot = writer.first_of(Op{70'001}, point(70'000, 80'000, 4096));
+  EXPECT_TRUE(log::decode_frontier(slot.bytes).has_value());
+  EXPECT_EQ(slot.frontier.limit, (log::Limit{Op{70'000}, Offset{80'000}}));
+}
+
 TEST(FrontierWriter, ReservesNoOffsetsInALogThatHasNone) {
   log::Frontier empty = some_frontier();
   empty.durable = point(6, 0, 5000);

@@ -480,6 +480,94 @@ TEST_F(Recovery, ReplaysFromTheCheckpoint) {
   EXPECT_EQ(ops.back(), Op{50});
 }
 
+// Timestamps never go back: neither with the clock, nor when it had been wrong before.
+TEST_F(Recovery, SaysThatTheClockIsBehindTheNewestEntryAndGoesOnRightAfterIt) {
+  auto with = options();
+  with.clock = &clock_;
+  constexpr std::int64_t kNow = 1'700'000'000'000'000;
+  constexpr std::int64_t kTenYears = 10LL * 365 * 24 * 3600 * 1'000'000;
+  clock_.set_wall(TimestampUs{kNow});
+  must_open(with);
+  EXPECT_FALSE(report_.clock_behind.has_value()) << "an empty log";
+  fill(1);
+  clock_.set_wall(TimestampUs{kNow - log::kClockBehindMax.count()});
+  must_open(with);
+  EXPECT_FALSE(report_.clock_behind.has_value());
+  clock_.set_wall(TimestampUs{kNow - log::kClockBehindMax.count() - 1});
+  must_open(with);
+  EXPECT_EQ(report_.clock_behind, log::kClockBehindMax + std::chrono::microseconds(1));
+  fill(1);
+  EXPECT_EQ(log_->head().last_timestamp, TimestampUs{kNow + 1});
+  clock_.set_wall(TimestampUs{kNow + kTenYears});
+  must_open(with);
+  EXPECT_FALSE(report_.clock_behind.has_value());
+  fill(1);
+  clock_.set_wall(TimestampUs{kNow});
+  must_open(with);
+  EXPECT_EQ(report_.clock_behind, std::chrono::microseconds(kTenYears));
+  fill(1);
+  EXPECT_EQ(log_->head().last_timestamp, TimestampUs{kNow + kTenYears + 1});
+}
+
+// What the seal says is what a walk finds.
+TEST_F(Recovery, BelievesSealsIfItMay) {
+  must_open(small());
+  fill(8);
+  ASSERT_TRUE(checkpoint("state").has_value());
+  fill(20);
+  close_log();
+  auto by_seal = small();
+  by_seal.verify_sealed = false;
+  must_open(small());
+  const log::LogHead head = log_->head();
+  const std::uint64_t bytes_after_checkpoint = log_->bytes_since_checkpoint();
+  const log::RecoveryReport walked = report_;
+  must_open(by_seal);
+  EXPECT_EQ(log_->head(), head);
+  EXPECT_EQ(log_->bytes_since_checkpoint(), bytes_after_checkpoint);
+  EXPECT_EQ(report_.segments, walked.segments);
+  EXPECT_EQ(report_.segments_by_seal, walked.segments - 2) << "the last one, and that with the checkpoint, are walked";
+  EXPECT_LT(report_.bytes_verified, walked.bytes_verified);
+  EXPECT_EQ(payloads(Offset{0}).size(), 56U);
+
+  // Damage in one of them is found by whoever reads it.
+  kill();
+  segment(13)[position_of(2) + 200] ^= std::byte{1};
+  must_open(by_seal);
+  const auto damaged = read(Offset{28});
+  ASSERT_FALSE(damaged.has_value());
+  EXPECT_TRUE(damaged.error().is(log::Errc::kDamagedEntry)) << damaged.error().to_string();
+  kill();
+  EXPECT_EQ(open_code(), "log.damaged_segment");
+}
+
+TEST_F(Recovery, WalksASealedSegmentOfWhichAnythingIsOdd) {
+  must_open(small());
+  fill(20);
+  close_log();
+  const MemoryStorage::Files sound = storage_.snapshot();
+  auto by_seal = small();
+  by_seal.verify_sealed = false;
+  const auto damage = [&](std::uint64_t first_op, std::uint64_t position) { segment(first_op)[position] ^= std::byte{1}; };
+  // A seal that is lost, an index that is: the walk makes them anew.
+  damage(7, log::frontier_position(1) + 60);
+  must_open(by_seal);
+  EXPECT_EQ(report_.segments_by_seal, 2U);
+  kill();
+  storage_.restore(sound);
+  storage_.erase(index_path_of(Op{7}));
+  must_open(by_seal);
+  EXPECT_EQ(report_.segments_by_seal, 2U);
+  EXPECT_EQ(report_.indexes_rebuilt, 1U);
+  // One that ends early is damaged.
+  kill();
+  storage_.restore(sound);
+  segment(7).resize(segment(7).size() - 8);
+  const auto opened = open(by_seal);
+  ASSERT_FALSE(opened.has_value());
+  EXPECT_TRUE(opened.error().is(log::Errc::kDamagedSegment)) << opened.error().to_string();
+}
+
 TEST_F(Recovery, RefusesWhatANewerReleaseWroteWithoutAMarker) {
   must_open();
   fill(1);

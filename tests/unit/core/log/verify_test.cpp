@@ -14,10 +14,12 @@ using ::testing::HasSubstr;
 
 class Verify : public LogFixture {
  protected:
-  log::Verdict verdict() {
+  log::Verdict verdict(std::optional<log::Witness> witness = std::nullopt) {
     kill();
     const MemoryStorage::Files before = storage_.snapshot();
-    auto out = log::verify(storage_, options());
+    auto with = options();
+    with.witness = witness;
+    auto out = log::verify(storage_, with);
     EXPECT_TRUE(out.has_value());
     EXPECT_EQ(before.size(), storage_.files().size()) << "verify changed something";
     for (const auto& [path, node] : before) EXPECT_EQ(storage_.changes_of(path), node->changes) << path;
@@ -53,6 +55,37 @@ TEST_F(Verify, SaysWhatWouldBeCutAndWhichOffsetsWouldBeSkipped) {
   EXPECT_THAT(found.changes, Contains(HasSubstr("100 bytes from byte " + std::to_string(end))));
   ASSERT_TRUE(found.mint_from);
   EXPECT_GT(*found.mint_from, Offset(2));
+}
+
+// What it announces is what the next start does, no more and no less.
+TEST_F(Verify, NamesEveryChangeThatAStartMakes) {
+  auto with = options();
+  with.segment_bytes = 6000;
+  must_open(with);
+  for (int i = 0; i < 6; ++i) must_append(batch_of(2, "x"), true);
+  log_->append(stamped(batch_of(2, "x"), true), [](Result<void>) {});
+  queue_.run_one();  // the roll, but not the seal of the first segment
+  const MemoryStorage::Files killed = storage_.snapshot();
+  kill();
+  storage_.restore(killed);
+  const log::Verdict found = verdict();
+  ASSERT_FALSE(found.is_refused());
+  EXPECT_THAT(found.changes, Contains(HasSubstr(path_of(Op{1}) + ": its seal is written")));
+  EXPECT_THAT(found.changes, Contains(HasSubstr(path_of(Op{7}) + ": its header page and 0 bytes from byte 4096 on are written once more")));
+  EXPECT_THAT(found.changes, Contains(HasSubstr("offsets 12 to 65535 become a gap")));
+  EXPECT_EQ(found.changes.size(), 3U);
+}
+
+TEST_F(Verify, JudgesWithTheWitnessAsAStartDoes) {
+  must_open();
+  for (int i = 0; i < 3; ++i) must_append(batch_of(2, "x"));
+  kill();
+  ASSERT_TRUE(witness_.has_value());
+  EXPECT_TRUE(verdict().mint_from.has_value());
+  const log::Verdict trusted = verdict(witness_);
+  EXPECT_TRUE(trusted.trusted);
+  EXPECT_FALSE(trusted.mint_from.has_value());
+  EXPECT_THAT(trusted.changes, ::testing::Not(Contains(HasSubstr("gap"))));
 }
 
 TEST_F(Verify, JudgesTheFilesAlsoWhereARefusalStands) {

@@ -2,6 +2,7 @@
 #include "core/storage/witness_file.hpp"
 
 #include <filesystem>
+#include <fstream>
 
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -79,12 +80,29 @@ TEST_F(WitnessFileTest, IsNotReadWhileItsProcessLivesNorRemoved) {
   auto file = create();
   file->claim(GroupId(1), Incarnation(1))->store(record_of(1, 1));
   EXPECT_THAT(read(), IsEmpty());
-  WitnessFile::remove(root_, kRun);
+  WitnessFile::remove_others(root_, kOtherRun);
   file.reset();
   EXPECT_THAT(read(), ElementsAre(record_of(1, 1)));
-  WitnessFile::remove(root_, kRun);
-  EXPECT_THAT(read(), IsEmpty());
+  WitnessFile::remove_others(root_, kRun);
+  EXPECT_THAT(read(), ElementsAre(record_of(1, 1))) << "it is the one that counts";
+  WitnessFile::remove_others(root_, kOtherRun);
   EXPECT_TRUE(std::filesystem::is_empty(root_));
+}
+
+TEST_F(WitnessFileTest, RemovesWhatEveryDeadRunOfItsClusterLeftAndNothingElse) {
+  constexpr WitnessHeader kForeign{{9, 9}, {3, 4}};
+  (void)create();
+  (void)create({{1, 2}, {7, 8}});
+  (void)create(kForeign);
+  const auto live = create({{1, 2}, {9, 10}});
+  const auto own = create(kOtherRun);
+  const std::string stranger = root_ + "/" + to_hex(kRun.cluster) + "-notes.witness";
+  std::ofstream(stranger) << "not ours";
+  WitnessFile::remove_others(root_, kOtherRun);
+  std::vector<std::string> left;
+  for (const auto& file : std::filesystem::directory_iterator(root_)) left.push_back(file.path().string());
+  EXPECT_THAT(left, UnorderedElementsAre(live->path(), own->path(), stranger,
+                                         root_ + "/" + to_hex(kForeign.cluster) + "-" + to_hex(kForeign.generation) + ".witness"));
 }
 
 TEST_F(WitnessFileTest, OfAnotherRunSaysNothing) {
@@ -153,6 +171,38 @@ TEST_F(WitnessFileTest, RefusesADirectoryThatAnybodyMayWriteTo) {
   const auto created = WitnessFile::create(root_, kRun);
   ASSERT_FALSE(created.has_value());
   EXPECT_TRUE(created.error().is(Errc::kNoWitness)) << created.error().to_string();
+}
+
+TEST_F(WitnessFileTest, RefusesADirectoryThatAForeignGroupMayWriteTo) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root gives a directory to another group";
+  ASSERT_EQ(::chown(root_.c_str(), ::geteuid(), ::getegid() + 4711), 0);
+  ASSERT_EQ(::chmod(root_.c_str(), 0750), 0);
+  EXPECT_TRUE(WitnessFile::create(root_, kRun).has_value()) << "it may look";
+  ASSERT_EQ(::chmod(root_.c_str(), 0770), 0);
+  const auto created = WitnessFile::create(root_, kOtherRun);
+  ASSERT_FALSE(created.has_value());
+  EXPECT_TRUE(created.error().is(Errc::kNoWitness)) << created.error().to_string();
+  ASSERT_EQ(::chown(root_.c_str(), ::geteuid(), ::getegid()), 0);
+  EXPECT_TRUE(WitnessFile::create(root_, kOtherRun).has_value()) << "its own group";
+}
+
+TEST_F(WitnessFileTest, DoesNotBelieveAFileThatOthersMayWriteTo) {
+  auto file = create();
+  file->claim(GroupId(1), Incarnation(1))->store(record_of(1, 1));
+  const std::string path = file->path();
+  file.reset();
+  for (const mode_t mode : {0666U, 0620U}) {
+    ASSERT_EQ(::chmod(path.c_str(), mode), 0);
+    const auto found = WitnessFile::read(root_, kRun);
+    ASSERT_FALSE(found.has_value());
+    EXPECT_TRUE(found.error().is(Errc::kNoWitness)) << found.error().to_string();
+    EXPECT_THAT(found.error().message(), testing::HasSubstr(path));
+  }
+  ASSERT_EQ(::chmod(path.c_str(), 0600), 0);
+  EXPECT_THAT(read(), ElementsAre(record_of(1, 1)));
+  if (::geteuid() != 0) return;
+  ASSERT_EQ(::chown(path.c_str(), 4711, ::getegid()), 0);
+  EXPECT_FALSE(WitnessFile::read(root_, kRun).has_value());
 }
 
 }  // namespace
