@@ -36,6 +36,7 @@ class Planner {
     SLUICE_CHECK(note_limits());
     SLUICE_CHECK(find_end());
     SLUICE_CHECK(match_checkpoint());
+    SLUICE_CHECK(look_behind_end());
     move_segments_from(kept_.size(), why_);
     for (const std::string& name : misnamed_) move(name, "it is not the name of a segment");
     settle();
@@ -114,6 +115,7 @@ class Planner {
     for (std::uint64_t at = 0; at < size; at += window.size() - entry::kEntryHeaderBytes) {
       SLUICE_TRY(const std::size_t got, file.read(at, window));
       for (std::size_t i = 0; i + entry::kEntryHeaderBytes <= got; i += entry::kEntryAlignment) {
+        if (!may_begin_entry(window.data() + i)) continue;
         const auto header = entry::decode_entry_header({window.data() + i, entry::kEntryHeaderBytes});
         if (header && header->group == options_.group && header->incarnation == options_.incarnation)
           raise(plan_.limit, {header->op, header->next_offset});
@@ -194,6 +196,14 @@ class Planner {
     return id == checkpoint_->id;
   }
 
+  Result<void> look_behind_end() {
+    if (kept_.empty()) return {};
+    const PlannedSegment& last = kept_.back();
+    SLUICE_TRY(const storage::FilePtr file, storage_.open(last.path, storage::OpenMode::kRead));
+    SLUICE_TRY(ends_in_zeros_, is_zero_range(*file, last.segment.bytes, last.file_bytes));
+    return {};
+  }
+
   void move(const std::string& name, const std::string& why) {
     plan_.move.push_back(name);
     plan_.steps.push_back(fmt::format("{} is set aside: {}", name, why));
@@ -217,7 +227,8 @@ class Planner {
       const PlannedSegment& last = kept_.back();
       plan_.head = last.segment.end;
       plan_.page = last.segment.page;
-      if (last.file_bytes > last.segment.bytes) {
+      // Zeros are what was written ahead: the next start cuts them off.
+      if (!ends_in_zeros_ && last.file_bytes > last.segment.bytes) {
         plan_.cut = FileRange{last.path, last.segment.bytes, last.file_bytes};
         plan_.steps.push_back(fmt::format("{}: {} bytes from byte {} on are copied to a file beside it and cut off: {}",
                                           segment_name(plan_.page.first_op), last.file_bytes - last.segment.bytes, last.segment.bytes,
@@ -239,6 +250,7 @@ class Planner {
   const LogOptions& options_;
   RepairPlan plan_;
   bool goes_on_ = false;  // after an interruption
+  bool ends_in_zeros_ = false;
   std::vector<Op> ops_;
   std::map<Op, bool> has_index_;
   std::vector<std::string> misnamed_;

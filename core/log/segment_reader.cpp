@@ -49,6 +49,10 @@ Result<SegmentReader::What> SegmentReader::next() {
   return What::kDamage;
 }
 
+bool may_begin_entry(const std::byte* bytes) {
+  return load_le<std::uint32_t>(bytes + kMagicAt) == entry::kEntryMagic;
+}
+
 Result<SurvivorResult> find_survivor(storage::File& file, std::uint64_t position, std::uint64_t end, const SurvivorSearch& search) {
   SurvivorResult result;
   std::uint64_t left = search.budget_bytes;
@@ -61,7 +65,7 @@ Result<SurvivorResult> find_survivor(storage::File& file, std::uint64_t position
     if (got < entry::kEntryHeaderBytes) break;
     std::size_t i = 0;
     for (; i + entry::kEntryHeaderBytes <= got; i += entry::kEntryAlignment) {
-      if (load_le<std::uint32_t>(window.get() + i + kMagicAt) != entry::kEntryMagic) continue;
+      if (!may_begin_entry(window.get() + i)) continue;
       if (left < entry::kEntryHeaderBytes) {
         result.exhausted = true;
         return result;

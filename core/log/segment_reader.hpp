@@ -57,6 +57,9 @@ class SegmentReader {
   std::optional<Error> damage_;
 };
 
+// Whether kEntryHeaderBytes of these bytes are worth a checksum.
+[[nodiscard]] bool may_begin_entry(const std::byte* bytes);
+
 // Looks for a whole entry of this group with an op above `after`, from `position` to the end of the file: proof that what lies before it is
 // damage and not the torn end of a crash. Entries lie at multiples of 8. Charges every byte it hashes to `budget_bytes`.
 struct SurvivorSearch {
