@@ -62,16 +62,24 @@ void add_plugin_commands(CLI::App& app, CommandLine& line) {
 
 void add_other_commands(CLI::App& app, CommandLine& line) {
   auto& path = line.make<std::filesystem::path>();
+  auto& judging = line.make<LogJudging>();
   CLI::App* log = app.add_subcommand("log", "Look at log files; the daemon must not run on them");
   log->require_subcommand(1);
   add_command(*log, line, "dump", "Every entry of a segment, a group or a data directory",
               [&path](const Console& console) { return log_dump(console, path); })
       ->add_option("PATH", path, "A data directory, a group's directory or a segment file")
       ->required();
-  add_command(*log, line, "verify", "What a start would do with each log, and why; changes nothing",
-              [&path](const Console& console) { return log_verify(console, path); })
-      ->add_option("PATH", path, "A data directory, or a group's directory in one")
-      ->required();
+  CLI::App* verify = add_command(*log, line, "verify", "What a start would do with each log, and why; changes nothing",
+                                 [&judging](const Console& console) { return log_verify(console, judging); });
+  verify->add_option("PATH", judging.path, "A data directory, or a group's directory in one")->required();
+  CLI::App* repair =
+      add_command(*log, line, "repair", "Make a refused log one that is served; shows what it would do unless --yes is given",
+                  [&judging](const Console& console) { return log_repair(console, judging); });
+  repair->add_option("PATH", judging.path, "The group's directory, as `log verify` prints it")->required();
+  repair->add_flag("--yes", judging.carry_out, "Do it");
+  for (CLI::App* command : {verify, repair}) {
+    command->add_option("--runtime-dir", judging.runtime_dir, "The daemon's runtime_dir, if it is not in the default place");
+  }
 
   auto& code = line.make<std::string>();
   add_command(app, line, "explain", "What an error code means and what to do", [&code](const Console& console) {

@@ -24,6 +24,8 @@
 #include "core/node/node.hpp"
 #include "runtime/app/departure.hpp"
 #include "runtime/app/plugin_schemas.hpp"
+#include "runtime/app/recovery_log.hpp"
+#include "runtime/app/runtime_dir.hpp"
 #include "runtime/app/version.hpp"
 #include "runtime/base/files.hpp"
 #include "runtime/base/logging.hpp"
@@ -54,37 +56,6 @@ void raise_file_limit() {
   if (setrlimit(RLIMIT_NOFILE, &limit) != 0) daemon_log().warn("cannot raise the limit of open files to {}", limit.rlim_max);
 }
 
-// systemd names one, or several with colons between; shared memory is on every Linux.
-std::string runtime_dir_of(const config::DaemonConfig& config) {
-  if (!config.runtime_dir.empty()) return config.runtime_dir.string();
-  const char* given = std::getenv("RUNTIME_DIRECTORY");
-  const std::string_view first = std::string_view(given == nullptr ? "" : given);
-  if (!first.empty()) return std::string(first.substr(0, first.find(':')));
-  return fmt::format("/dev/shm/sluice-{}", geteuid());
-}
-
-void log_recovery(const node::NodeRecovery& recovery) {
-  if (recovery.no_witness) {
-    daemon_log().warn("if this process is killed, the log will not know it from a power cut, and partitions go on behind a gap: {}",
-                      recovery.no_witness->to_string());
-  }
-  const auto log_cut = [](const std::string& where, const log::RecoveryReport& report) {
-    if (!report.cut) return;
-    daemon_log().warn("{}: {} damaged bytes at the end of {} from {} on were cut and set aside as {}: {}", where, report.cut->bytes,
-                      report.cut->segment, report.cut->position, report.cut->set_aside, report.cut->reason);
-  };
-  log_cut("catalog", recovery.catalog);
-  for (const auto& partition : recovery.partitions) {
-    const std::string where = fmt::format("{}/{} partition {}", partition.topic.stream, partition.topic.topic, partition.partition);
-    if (partition.tried_again) {
-      daemon_log().error("{} cannot be opened, and is tried again: {}", where, partition.refused->to_string());
-    } else if (partition.refused) {
-      daemon_log().error("{} is refused, its bytes are untouched: {}", where, partition.refused->to_string());
-    }
-    log_cut(where, partition.report);
-  }
-}
-
 // Everything that runs, in the order of its making; it goes in the opposite order.
 class Daemon {
  public:
@@ -93,11 +64,12 @@ class Daemon {
 
   Result<void> start() {
     SLUICE_TRY(node_, node::Node::open({.data_dir = config_.data_dir.string(),
-                                        .runtime_dir = runtime_dir_of(config_),
+                                        .runtime_dir = config_.runtime_dir.empty() ? default_runtime_dir() : config_.runtime_dir.string(),
+                                        .verify_sealed = config_.recovery.verify_sealed,
                                         .shards = config_.shards,
                                         .on_fatal = [this](Error error) { departure_.fatal(std::move(error)); },
                                         .on_warning = [](const Error& error) { daemon_log().warn("{}", error.to_string()); }}));
-    log_recovery(node_->recovery());
+    log_recovery(node_->recovery(), daemon_log());
     if (!options_.pid_file.empty()) SLUICE_CHECK(publish(options_.pid_file, getpid()));
     client_ = std::make_unique<client::Client>(*node_);
     plugins_ = make_plugin_catalog(config_, config_.data_dir / "plugins");

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <system_error>
-#include <vector>
-
 #include <fmt/format.h>
 #include <boost/json.hpp>
 
 #include "core/log/verify.hpp"
-#include "core/node/data_directory.hpp"
 #include "core/storage/posix_storage.hpp"
 #include "runtime/app/log_place.hpp"
 #include "runtime/app/offline.hpp"
@@ -15,32 +10,13 @@
 namespace sluice::app {
 
 namespace json = boost::json;
-namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* kGroupsFolder = "groups";
-
-// The group directories of a data directory, or the one that is named.
-Result<std::vector<fs::path>> groups_under(const fs::path& path) {
-  const fs::path place = fs::absolute(path).lexically_normal();
-  if (node::parse_group_directory(place.filename().string())) return std::vector<fs::path>{place};
-  std::vector<fs::path> out;
-  std::error_code error;
-  for (fs::directory_iterator it(place / kGroupsFolder, error), end; !error && it != end; it.increment(error)) {
-    if (node::parse_group_directory(it->path().filename().string())) out.push_back(it->path());
-  }
-  if (error || out.empty())
-    return fail(
-        Errc::kNotFound,
-        fmt::format("{} is neither a data directory nor the directory of a group in one (groups/<group>-<incarnation>)", path.string()));
-  std::ranges::sort(out);
-  return out;
-}
-
-json::object to_json(const fs::path& directory, const log::Verdict& verdict) {
+json::object to_json(const log::LogOptions& log, const log::Verdict& verdict) {
   json::object out;
-  out["directory"] = directory.string();
+  out["directory"] = log.directory;
+  out["witness_op"] = log.witness ? json::value(log.witness->op.value()) : json::value();
   out["refused"] = verdict.is_refused();
   if (verdict.standing) out["standing"] = json::object{{"code", verdict.standing->code()}, {"message", verdict.standing->message()}};
   if (verdict.refusal) out["refusal"] = json::object{{"code", verdict.refusal->code()}, {"message", verdict.refusal->message()}};
@@ -51,6 +27,7 @@ json::object to_json(const fs::path& directory, const log::Verdict& verdict) {
   out["next_offset"] = verdict.head.next_offset.value();
   out["durable_op"] = verdict.durable ? json::value(verdict.durable->op.value()) : json::value();
   out["clean"] = verdict.clean;
+  out["trusted"] = verdict.trusted;
   out["doubtful_to"] = verdict.doubtful_to.value();
   out["mint_from"] = verdict.mint_from ? json::value(verdict.mint_from->value()) : json::value();
   json::array changes;
@@ -59,8 +36,25 @@ json::object to_json(const fs::path& directory, const log::Verdict& verdict) {
   return out;
 }
 
-std::string to_text(const fs::path& directory, const log::Verdict& verdict) {
-  std::string out = fmt::format("{}\n", directory.string());
+// How much a start believes of what it finds.
+std::string trust_text(const LogsAt& place, const log::LogOptions& log, const log::Verdict& verdict) {
+  if (verdict.clean) return "  closed cleanly: nothing is in doubt\n";
+  if (verdict.trusted)
+    return fmt::format("  not closed, but only the process had died: the witness at op {} is reached\n", log.witness->op);
+  std::string why = "it lies in no data directory";
+  if (place.witness_ignored) {
+    why = place.witness_ignored->message();
+  } else if (log.witness) {
+    why = fmt::format("the log does not reach the witness at op {}", log.witness->op);
+  } else if (!place.witness_place.empty()) {
+    why = fmt::format("there is none in {}", place.witness_place);
+  }
+  return fmt::format("  not closed, and no witness speaks for it ({}): what was acknowledged up to op {} may be gone\n", why,
+                     verdict.doubtful_to);
+}
+
+std::string to_text(const LogsAt& place, const log::LogOptions& log, const log::Verdict& verdict) {
+  std::string out = fmt::format("{}\n", log.directory);
   if (verdict.standing) {
     out += fmt::format("  refused at an earlier start: {} [{}]\n", verdict.standing->message(), verdict.standing->code());
   }
@@ -68,15 +62,10 @@ std::string to_text(const fs::path& directory, const log::Verdict& verdict) {
     return out + fmt::format("  a start refuses it: {} [{}]\n  {}\n", verdict.refusal->message(), verdict.refusal->code(),
                              verdict.refusal->explanation());
   }
-  if (verdict.standing) out += "  the files as they are would be accepted; remove the file `refused` to let a start judge them\n";
+  if (verdict.standing) out += "  the files as they are would be accepted; `sluice log repair` sets the refusal aside\n";
   out += fmt::format("  {} entries in {} segments verify, {} bytes; the newest is op {}, the next offset {}\n", verdict.entries,
                      verdict.segments, verdict.bytes_verified, verdict.head.op, verdict.head.next_offset);
-  if (verdict.clean) {
-    out += "  closed cleanly: nothing is in doubt\n";
-  } else if (verdict.mint_from) {
-    out += fmt::format("  not closed: what was acknowledged up to op {} may be gone; a start without a witness goes on at offset {}\n",
-                       verdict.doubtful_to, *verdict.mint_from);
-  }
+  out += trust_text(place, log, verdict);
   if (verdict.changes.empty()) out += "  a start changes nothing\n";
   for (const std::string& change : verdict.changes) out += fmt::format("  a start changes: {}\n", change);
   return out;
@@ -84,17 +73,11 @@ std::string to_text(const fs::path& directory, const log::Verdict& verdict) {
 
 }  // namespace
 
-Result<ExitCode> log_verify(const Console& console, const fs::path& path) {
-  SLUICE_TRY(const auto lock, lock_directory_of(path));
-  SLUICE_TRY(const auto groups, groups_under(path));
+Result<ExitCode> log_verify(const Console& console, const LogJudging& judging) {
+  SLUICE_TRY(const auto lock, lock_directory_of(judging.path));
+  SLUICE_TRY(const LogsAt place, logs_at(judging.path, judging.runtime_dir));
   bool sound = true;
-  for (const fs::path& directory : groups) {
-    const auto group = node::parse_group_directory(directory.filename().string());
-    log::LogOptions options;
-    options.directory = directory.string();
-    options.group = group->group;
-    options.incarnation = group->incarnation;
-    options.must_exist = true;
+  for (const log::LogOptions& options : place.logs) {
     const auto verdict = log::verify(storage::posix_storage(), options);
     if (!verdict) {
       sound = false;
@@ -102,7 +85,7 @@ Result<ExitCode> log_verify(const Console& console, const fs::path& path) {
       continue;
     }
     sound = sound && !verdict->is_refused();
-    console.print(console.json() ? json::serialize(to_json(directory, *verdict)) + "\n" : to_text(directory, *verdict));
+    console.print(console.json() ? json::serialize(to_json(options, *verdict)) + "\n" : to_text(place, options, *verdict));
   }
   return sound ? ExitCode::kOk : ExitCode::kFailure;
 }

@@ -33,8 +33,15 @@ struct PluginPlaces {
 
 // `path`: a data directory, the directory of one group, or a segment file. kFailure if a file is damaged.
 [[nodiscard]] Result<ExitCode> log_dump(const Console& console, const std::filesystem::path& path);
+struct LogJudging {
+  std::filesystem::path path;  // a data directory, or the directory of one group
+  std::string runtime_dir{};   // where the daemon keeps its witness; empty: the default place
+  bool carry_out = false;      // repair only
+};
 // What a start would do with each log under the path, and why, without doing it; kFailure if it would refuse one.
-[[nodiscard]] Result<ExitCode> log_verify(const Console& console, const std::filesystem::path& path);
+[[nodiscard]] Result<ExitCode> log_verify(const Console& console, const LogJudging& judging);
+// What would make the refused log of one group one that is served; done if `carry_out`.
+[[nodiscard]] Result<ExitCode> log_repair(const Console& console, const LogJudging& judging);
 
 struct BenchOptions {
   PluginPlaces places;

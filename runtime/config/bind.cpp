@@ -145,6 +145,7 @@ DaemonConfig bind_daemon(const Tree& tree, const std::filesystem::path& file) {
   out.http.allowed_hosts = reader.texts({"http", "allowed_hosts"});
   out.log.level = reader.text({"log", "level"});
   out.log.format = reader.text({"log", "format"});
+  out.recovery.verify_sealed = reader.text({"recovery", "verify"}) == "full";
   return out;
 }
 

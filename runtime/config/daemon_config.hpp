@@ -24,6 +24,10 @@ struct LogConfig {
   std::string format = "text";  // text, json
 };
 
+struct RecoveryConfig {
+  bool verify_sealed = true;  // verify = "full"
+};
+
 struct DaemonConfig {
   std::filesystem::path file;                             // absolute path of sluice.toml
   std::filesystem::path data_dir;                         // required; relative paths are relative to the file
@@ -35,6 +39,7 @@ struct DaemonConfig {
   std::chrono::milliseconds plugin_probe_timeout{10'000};
   HttpConfig http;
   LogConfig log;
+  RecoveryConfig recovery;
   std::shared_ptr<const Tree> defaults;  // [defaults] as written, validated; laid below every connector file. Null if there is none.
 };
 

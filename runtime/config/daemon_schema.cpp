@@ -70,6 +70,21 @@ Schema log_schema() {
           }};
 }
 
+Schema recovery_schema() {
+  return {.name = "recovery",
+          .kind = Kind::kTable,
+          .description = "How a start looks at the log.",
+          .members = {
+              {.name = "verify",
+               .kind = Kind::kString,
+               .description =
+                   "`full` checks every byte of every segment before anything is served. `tail` believes the seals of complete segments "
+                   "and checks the rest: a start on much data is fast, and damage in old records is found when they are read.",
+               .default_toml = "\"full\"",
+               .choices = {"full", "tail"}},
+          }};
+}
+
 Schema defaults_schema() {
   return {.name = "defaults",
           .kind = Kind::kTable,
@@ -121,6 +136,7 @@ const Schema& daemon_schema() {
           plugins_schema(),
           http_schema(),
           log_schema(),
+          recovery_schema(),
           defaults_schema(),
           {.name = "connectors",
            .kind = Kind::kMap,

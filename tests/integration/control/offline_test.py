@@ -3,7 +3,9 @@
 import json
 import os
 import re
+import shutil
 import subprocess
+import tempfile
 import unittest
 
 from daemon_fixture import BUILD, PROGRAM, SOURCE, Daemon, main, wait_for
@@ -111,6 +113,87 @@ class OfflineTest(unittest.TestCase):
         code, _, err = run("log", "verify", daemon.root)
         self.assertEqual(code, 1)
         self.assertIn("neither a data directory", err)
+
+
+    def test_a_refused_log_is_repaired_on_command_and_then_served(self):
+        daemon = self.make({}).start()
+        self.assertEqual(daemon.run("topic", "create", "demo/t", "--partitions", "1")[0], 0)
+        for i in range(10):
+            lines = "".join(f"old {i} {k}\n" for k in range(20)).encode()
+            self.assertEqual(daemon.run("produce", "demo/t", "--lines", stdin=lines)[0], 0)
+        self.assertEqual(daemon.stop(), 0, daemon.read("daemon.log"))
+        log = next(d for d in (json.loads(line)["directory"] for line in run("log", "verify", daemon.data, "--json")[1].splitlines())
+                   if not d.endswith("/0-0"))
+        segment = os.path.join(log, "00000000000000000001.log")
+        entries = [e for e in map(json.loads, run("log", "dump", segment, "--json")[1].splitlines()) if e.get("kind") == "messages"]
+        broken = next(e for e in entries if e["base_offset"] >= 100)
+        with open(segment, "r+b") as file:
+            file.seek(broken["position"] + 200)
+            byte = file.read(1)
+            file.seek(-1, os.SEEK_CUR)
+            file.write(bytes([byte[0] ^ 1]))
+
+        daemon.start()
+        self.assertIn("is refused, its bytes are untouched", daemon.read("daemon.log"))
+        self.assertNotEqual(daemon.run("produce", "demo/t", "--lines", stdin=b"no\n")[0], 0)
+        self.assertEqual(run("log", "repair", log, "--yes")[0], 7)  # in use
+        self.assertEqual(daemon.stop(), 0, daemon.read("daemon.log"))
+
+        files = {name: os.path.getsize(os.path.join(log, name)) for name in os.listdir(log)}
+        code, out, err = run("log", "repair", log)
+        self.assertEqual(code, 0, err)
+        self.assertRegex(out, r"would do: .* are copied to a file beside it and cut off")
+        self.assertIn("nothing was changed", out)
+        self.assertEqual({name: os.path.getsize(os.path.join(log, name)) for name in os.listdir(log)}, files)
+        self.assertEqual(run("log", "repair", daemon.data, "--yes")[0], 1)  # one log at a time
+
+        code, out, err = run("log", "repair", log, "--yes", "--json")
+        self.assertEqual(code, 0, err)
+        repaired = json.loads(out)
+        self.assertTrue(repaired["done"])
+        self.assertEqual(repaired["next_offset"], broken["base_offset"])
+        self.assertGreaterEqual(repaired["mint_from"], 200)
+        self.assertIn("refused.cut-1", os.listdir(log))
+        self.assertNotIn("refused", os.listdir(log))
+        self.assertIn("00000000000000000001.log.cut-1", os.listdir(log))
+        with open(os.path.join(log, "repairs"), encoding="utf-8") as file:
+            self.assertRegex(file.read(), r"(?s)refused = log\..*step = .*limit = .*done\n")
+        self.assertEqual(run("log", "verify", log)[0], 0)
+
+        daemon.start()
+        self.assertEqual(daemon.run("produce", "demo/t", "--lines", stdin=b"new\n")[0], 0)
+        records = [json.loads(line) for line in daemon.run("consume", "demo/t", "--json")[1].splitlines()]
+        self.assertEqual(len(records), broken["base_offset"] + 1)
+        self.assertEqual([r["offset"] for r in records[:-1]], list(range(broken["base_offset"])))
+        self.assertGreaterEqual(records[-1]["offset"], 200, "an offset that was given out once is not given out again")
+        self.assertEqual(daemon.stop(), 0, daemon.read("daemon.log"))
+        code, out, _ = run("log", "repair", log)
+        self.assertEqual(code, 0)
+        self.assertIn("nothing to repair", out)
+
+    def test_log_verify_judges_a_killed_daemons_log_with_its_witness(self):
+        place = tempfile.mkdtemp(prefix="sluice-verify-", dir="/dev/shm")
+        self.addCleanup(shutil.rmtree, place)
+        daemon = self.make({}, extra=f'runtime_dir = "{place}"').start()
+        self.assertEqual(daemon.run("topic", "create", "demo/t", "--partitions", "1")[0], 0)
+        self.assertEqual(daemon.run("produce", "demo/t", "--lines", stdin=b"a\nb\n")[0], 0)
+        daemon.process.kill()
+        daemon.process.wait()
+        before = os.listdir(place)
+
+        def verdict(*arguments):
+            code, out, err = run("log", "verify", daemon.data, "--json", *arguments)
+            self.assertEqual(code, 0, err)
+            return max((json.loads(line) for line in out.splitlines()), key=lambda v: v["next_offset"])
+
+        with_it = verdict("--runtime-dir", place)
+        self.assertTrue(with_it["trusted"])
+        self.assertIsNone(with_it["mint_from"])
+        without = verdict("--runtime-dir", place + "/elsewhere")
+        self.assertFalse(without["trusted"])
+        self.assertTrue(any("become a gap" in change for change in without["changes"]), without)
+        self.assertIn("there is none in", run("log", "verify", daemon.data, "--runtime-dir", place + "/elsewhere")[1])
+        self.assertEqual(os.listdir(place), before)
 
 
 if __name__ == "__main__":

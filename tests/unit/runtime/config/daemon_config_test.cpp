@@ -21,6 +21,7 @@ TEST_F(DaemonConfigFile, GivesTheDefaultsOfTheStructs) {
   const DaemonConfig expected;
   EXPECT_EQ(loaded.shards, expected.shards);
   EXPECT_EQ(loaded.runtime_dir, expected.runtime_dir);
+  EXPECT_EQ(loaded.recovery.verify_sealed, expected.recovery.verify_sealed);
   EXPECT_EQ(loaded.shutdown_deadline, expected.shutdown_deadline);
   EXPECT_EQ(loaded.plugin_probe_timeout, expected.plugin_probe_timeout);
   EXPECT_EQ(loaded.http.address, expected.http.address);
@@ -48,11 +49,14 @@ allowed_hosts = ["sluice.example.com"]
 [log]
 level = "debug"
 format = "json"
+[recovery]
+verify = "tail"
 )");
   const DaemonConfig loaded = load_daemon_config(world_.config(), {}).value();
   EXPECT_EQ(loaded.data_dir, "/d");
   EXPECT_EQ(loaded.runtime_dir, "/run/s");
   EXPECT_EQ(loaded.shards, 3u);
+  EXPECT_FALSE(loaded.recovery.verify_sealed);
   EXPECT_EQ(loaded.shutdown_deadline, std::chrono::seconds{90});
   EXPECT_EQ(loaded.plugin_probe_timeout, std::chrono::seconds{2});
   EXPECT_THAT(loaded.plugin_path, ElementsAre(world_.path("plugins"), "/opt/p"));
