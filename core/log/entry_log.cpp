@@ -20,6 +20,7 @@ EntryLog::Impl::Impl(storage::Storage& storage, storage::IoQueue& queue, LogOpti
           options_.unsynced, [this] { sync_for_others(); }, [this] { pump(); }),
       frontier_(recovered.frontier, recovered.frontier_slot),
       prewriter_(options_.clock != nullptr ? options_.prewrite : nullptr, options_.segment_bytes),
+      epoch_(recovered.frontier.epoch),
       mint_from_(recovered.report.mint_from) {
   for (RecoveredSegment& segment : recovered.segments) segments_.push_back({segment.page, segment.end, segment.bytes, nullptr, 0});
   active_log_ = std::move(recovered.active_log);
@@ -33,6 +34,21 @@ EntryLog::Impl::Impl(storage::Storage& storage, storage::IoQueue& queue, LogOpti
   synced_ = {head_, segments_.back().bytes};
   writeback_at_ = synced_.position;
   if (recovered.checkpoint) checkpoint_op_ = recovered.checkpoint->op;
+  committed_op_ = checkpoint_op_;
+  if (recovered.unsealed_log) {
+    const Segment& unsealed = segments_[segments_.size() - 2];
+    auto files = std::make_shared<SegmentFiles>();
+    files->log = recovered.unsealed_log;
+    files->index = std::move(recovered.segments[segments_.size() - 2].index);
+    unsealed_ = Unsealed{std::move(recovered.unsealed_log),
+                         unsealed.page.first_op,
+                         {unsealed.end, unsealed.bytes},
+                         recovered.unsealed_slot,
+                         std::move(files)};
+  }
+  // What is sealed was committed, and so was the entry behind it.
+  if (const std::size_t open = segments_.size() - (unsealed_ ? 2 : 1); open != 0)
+    committed_op_ = std::max(committed_op_, segments_[open].page.first_op);
   bytes_since_checkpoint_ = recovered.bytes_after_checkpoint;
 }
 
@@ -159,6 +175,15 @@ void EntryLog::append(std::vector<entry::SharedEntry> entries, Completion<void> 
 }
 void EntryLog::sync(Completion<void> done) {
   impl_->sync(std::move(done));
+}
+void EntryLog::commit(Op op) {
+  impl_->commit(op);
+}
+std::uint64_t EntryLog::epoch() const {
+  return impl_->epoch_;
+}
+void EntryLog::truncate(Op op, U128 id, Completion<void> done) {
+  impl_->truncate(op, id, std::move(done));
 }
 void EntryLog::close(Completion<void> done) {
   impl_->close(std::move(done));

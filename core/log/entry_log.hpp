@@ -66,7 +66,9 @@ struct LogOptions {
   std::function<void(const Error&)> on_full;
   bool verify_sealed = true;       // walk complete segments too at the start; else their seals are believed, and a scrub walks them later
   std::optional<Witness> witness;  // none: after an unclean stop it is not known whether the operating system lived on
-  bool must_exist = false;         // somebody knows that the log was made: with nothing there, it is refused and not made anew
+  // The owner says by commit() what is committed: only that is sealed, and truncate() leaves it alone. Else whatever is acknowledged is.
+  bool replicated = false;
+  bool must_exist = false;  // somebody knows that the log was made: with nothing there, it is refused and not made anew
 };
 
 // Where a sequential reader went on last time: spares the index lookup. A stale one is harmless.
@@ -140,10 +142,22 @@ class EntryLog {
   // The stamp of the next entry: op, parent, offsets, roll flag, and the timestamp max(now, last + 1). The caller adds view and commit.
   [[nodiscard]] entry::EntryStamp next_stamp(const entry::EntryDraft& draft, TimestampUs now, bool must_sync) const;
 
-  // Queues the entry; it is readable by op at once. `on_durable` gets the outcome. Errors: log.out_of_sequence, log.fenced, log.stopped;
-  // log.storage_full: it was not taken.
+  // Queues the entry; it is readable by op at once. `on_durable` gets the outcome. Errors: log.out_of_sequence, log.fenced, log.stopped,
+  // log.truncated; log.storage_full: it was not taken.
   void append(entry::SharedEntry entry, Completion<void> on_durable);
   void append(std::vector<entry::SharedEntry> entries, Completion<void> on_durable);
+
+  // The group has committed up to here; it never goes back, and may be ahead of what this log holds. Of a replicated log only.
+  void commit(Op op);
+  // Counts the truncations of this log, also over restarts. An op that was appended before one and the op of the same number after it are
+  // two: who sends an answer about one later names (op, id, epoch) and drops it if the epoch has moved.
+  [[nodiscard]] std::uint64_t epoch() const;
+  // A view change has decided that the entry (op, id) is followed by nothing that is here. Waits for what is under way; then every waiter
+  // above it gets log.truncated, no read sees more, and when `done` is answered the files end there, durably. Until then appends get
+  // log.out_of_sequence; ops and offsets above it are given out again afterwards, and the owner has to store a new witness. In no
+  // moment of it does a crash bring back a part of what was cut behind something new. Of a replicated log only. Errors, which change
+  // nothing: log.committed, log.unknown_entry, log.out_of_sequence (one at a time). One that fails half-way fences the log.
+  void truncate(Op op, U128 id, Completion<void> done);
 
   // Makes everything appended so far durable: the owner calls it every flush_interval where must_sync is off.
   void sync(Completion<void> done);

@@ -23,7 +23,8 @@ inline constexpr std::size_t kOpenSegmentsMax = 4;  // complete segments of one 
 // written while it runs. `syncing_` is a sync alone, beside which entries without must_sync may still be written. There is never more
 // than one sync of a file at a time: the kernel tells a failed write-back to one of them only. `sealing_` is the last write to the segment
 // before the active one; the next roll waits for it, so at most two segments are not sealed. `prewriter_` writes zeros behind everything
-// that is under way; who wants the place that they go to, or the file for himself, waits until they are there.
+// that is under way; who wants the place that they go to, or the file for himself, waits until they are there. `truncation_` waits for all
+// of these and then owns the tail itself.
 // Every sync is preceded by a slot of the frontier, which says what was durable before it and what may be acknowledged after it.
 class EntryLog::Impl : public std::enable_shared_from_this<EntryLog::Impl> {
  public:
@@ -43,6 +44,10 @@ class EntryLog::Impl : public std::enable_shared_from_this<EntryLog::Impl> {
 
   // entry_log_sync.cpp
   void close(Completion<void> done);
+
+  // entry_log_truncate.cpp
+  void commit(Op op);
+  void truncate(Op op, U128 id, Completion<void> done);
 
   // entry_log_read.cpp
   void read(const ReadRequest& request, Completion<ReadResult> done);
@@ -84,6 +89,8 @@ class EntryLog::Impl : public std::enable_shared_from_this<EntryLog::Impl> {
 
   FrontierWriter frontier_;
   Prewriter prewriter_;              // of the active segment
+  std::uint64_t epoch_;              // in memory ahead of the frontier while a truncation runs
+  Op committed_op_;                  // of a replicated log
   std::optional<Offset> mint_from_;  // until a gap up to there is appended
 
   std::optional<Error> fenced_;
@@ -125,12 +132,22 @@ class EntryLog::Impl : public std::enable_shared_from_this<EntryLog::Impl> {
     bool no_room = false;         // the outcome of a write before anything was synced
   };
 
-  // A complete segment that is not sealed yet.
+  // A complete segment that is not sealed yet. A truncation may make it the active one again.
   struct Unsealed {
     storage::FilePtr log;
     Op segment;
     LogPoint end;
+    std::size_t slot = 0;  // its newest one
+    std::shared_ptr<const SegmentFiles> files;
   };
+
+  struct Truncation {
+    Op op;
+    U128 id;
+    Completion<void> done;
+  };
+  // What its job needs, and what it makes.
+  struct TruncationJob;
 
   Result<void> check_sequence(const entry::EntryHeader& header) const;
   void admit(entry::SharedEntry entry);
@@ -164,9 +181,22 @@ class EntryLog::Impl : public std::enable_shared_from_this<EntryLog::Impl> {
   std::optional<std::uint64_t> zeros_at() const;
   static Result<void> begin_segment(storage::Storage& storage, const std::string& directory, SegmentPair& pair, storage::OpenMode mode);
   void on_rolled(SegmentPair& pair);
+  bool may_seal() const;
   void start_seal(Unsealed segment);
   bool start_close_if_wanted();
   void finish_close(Result<void> outcome);
+  Result<void> check_truncation(Op op) const;
+  std::size_t first_open() const;
+  void start_truncation();
+  void truncate_to(const LogHead& target, const LogPoint& durable);
+  std::uint64_t forget_above(const LogHead& target);
+  std::uint64_t cut_segments(const LogPoint& durable, TruncationJob& job);
+  std::deque<Waiter> take_waiters_above(Op op);
+  static Result<void> run_truncation(storage::Storage& storage, const std::string& directory, TruncationJob& job);
+  void on_truncated(const TruncationJob& job, Result<void> outcome);
+  void end_truncation(Result<void> outcome);
+  void return_chunk();
+  const entry::EntryHeader& hot_header(Op op) const;
   void fence(Error error);
   void mark_fence();
   void drop_waiters(const Error& error);
@@ -179,6 +209,7 @@ class EntryLog::Impl : public std::enable_shared_from_this<EntryLog::Impl> {
   void keep_files(Op first_op, std::shared_ptr<const SegmentFiles> files);
   Result<void> check_range(const ScanRequest& request) const;
 
+  bool may_become_active(const Segment& segment) const;
   void store_checkpoint(Checkpoint checkpoint, std::uint64_t bytes_before, Completion<void> done);
 
   std::deque<entry::SharedEntry> queued_;  // not written yet; bounded by admission
@@ -200,8 +231,9 @@ class EntryLog::Impl : public std::enable_shared_from_this<EntryLog::Impl> {
   bool sealing_ = false;
   bool retrying_ = false;             // what met the full disk is under way again
   bool sync_is_due_ = false;          // a sync met the full disk before it began
-  std::optional<Unsealed> unsealed_;  // a seal did
-  bool beginning_ = false;            // a roll has failed half-way: the file that it made is its own
+  std::optional<Unsealed> unsealed_;  // to be sealed, when what follows it is committed and the disk has room
+  std::optional<Truncation> truncation_;
+  bool beginning_ = false;  // a roll has failed half-way: the file that it made is its own
   bool pumping_ = false;
   bool checkpointing_ = false;
   bool dropping_ = false;

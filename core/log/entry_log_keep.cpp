@@ -11,9 +11,10 @@ namespace sluice::log {
 void EntryLog::Impl::write_checkpoint(Op op, ByteVector body, Completion<void> done) {
   if (auto error = closed_error()) return done(fail(std::move(*error)));
   if (checkpointing_) return done(fail(Errc::kOutOfSequence, "another checkpoint of this log is being written"));
-  if (op.value() == 0 || op < checkpoint_op_ || op > acknowledged_op_) {
+  const Op newest = options_.replicated ? std::min(acknowledged_op_, committed_op_) : acknowledged_op_;
+  if (op.value() == 0 || op < checkpoint_op_ || op > newest) {
     return done(fail(Errc::kOutOfSequence,
-                     fmt::format("a checkpoint at op {}; the last one is at {}, the log is at {}", op, checkpoint_op_, acknowledged_op_)));
+                     fmt::format("a checkpoint at op {}; the last one is at {}, the log is at {}", op, checkpoint_op_, newest)));
   }
   if (body.size() > kCheckpointBodyBytesMax)
     return done(
@@ -54,11 +55,16 @@ void EntryLog::Impl::store_checkpoint(Checkpoint checkpoint, std::uint64_t bytes
       });
 }
 
+// Whether a truncation may still make it the active segment again.
+bool EntryLog::Impl::may_become_active(const Segment& segment) const {
+  return unsealed_ && !may_seal() && unsealed_->segment == segment.page.first_op;
+}
+
 void EntryLog::Impl::drop_before(Offset trim_floor, Completion<std::size_t> done) {
   if (auto error = closed_error()) return done(fail(std::move(*error)));
   if (dropping_) return done(std::size_t{0});
   while (segments_.size() > 1 && to_remove_.size() < kDropSegmentsMax && segments_.front().end.next_offset <= trim_floor &&
-         segments_.front().end.op <= checkpoint_op_) {
+         segments_.front().end.op <= checkpoint_op_ && !may_become_active(segments_.front())) {
     to_remove_.push_back(segments_.front().page.first_op);
     segments_.pop_front();
   }
@@ -69,11 +75,7 @@ void EntryLog::Impl::drop_before(Offset trim_floor, Completion<std::size_t> done
       [&storage = storage_, directory = options_.directory, doomed = to_remove_, removed]() -> Result<void> {
         // The oldest first, and durably gone before the next one goes: no crash leaves a hole.
         for (const Op op : doomed) {
-          for (const std::string& name : {segment_name(op), index_name(op)}) {
-            auto gone = storage.remove(directory + "/" + name);
-            if (!gone && !storage::is_absent(gone.error())) return gone;
-          }
-          SLUICE_CHECK(storage.sync_directory(directory));
+          SLUICE_CHECK(remove_segment_files(storage, directory, op));
           ++*removed;
         }
         return {};

@@ -106,8 +106,14 @@ void EntryLog::Impl::scan(const ScanRequest& request, const std::optional<ReadCu
         SLUICE_TRY(outcome->result, scan_segment(*source.files->log, range ? *range : range_for(source, request), request));
         return {};
       },
-      [self = shared_from_this(), request, outcome, done = std::move(done)](Result<void> read) mutable {
+      [self = shared_from_this(), request, outcome, epoch = epoch_, done = std::move(done)](Result<void> read) mutable {
         if (self->abandoned_) return done(fail(Errc::kStopped, "the log is closed"));
+        // The file was cut under the job.
+        if (!read && self->epoch_ != epoch) {
+          ScanRequest again = request;
+          again.up_to = std::min(request.up_to, self->head_.op);
+          return self->scan(again, std::nullopt, std::move(done));
+        }
         // Retention may have taken the file away before the job came to it.
         if (auto in_range = self->check_range(request); !read && !in_range) return done(fail(std::move(in_range).error()));
         if (!read) return done(fail(std::move(read).error()));
@@ -198,12 +204,13 @@ void EntryLog::Impl::offset_for_time(TimestampUs at, Op up_to, Completion<Offset
         }
         return {};
       },
-      [self = shared_from_this(), at, up_to, oldest = segments_.front().page.first_op, found,
+      [self = shared_from_this(), at, up_to, oldest = segments_.front().page.first_op, epoch = epoch_, found,
        done = std::move(done)](Result<void> read) mutable {
         if (self->abandoned_) return done(fail(Errc::kStopped, "the log is closed"));
         // Retention may have taken a file away before the job came to it; what is left answers.
         const bool trimmed = self->segments_.front().page.first_op > oldest;
-        if (!read && storage::is_absent(read.error()) && trimmed) return self->offset_for_time(at, up_to, std::move(done));
+        const bool cut = self->epoch_ != epoch;
+        if (!read && (cut || (storage::is_absent(read.error()) && trimmed))) return self->offset_for_time(at, up_to, std::move(done));
         if (!read) return done(fail(std::move(read).error()));
         if (*found) return done(**found);
         if (up_to >= self->head_.op) return done(self->head_.next_offset);

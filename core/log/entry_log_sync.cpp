@@ -137,17 +137,21 @@ void EntryLog::Impl::on_rolled(SegmentPair& pair) {
   files->log = active_log_;
   files->index = std::move(active_index_);
   const Op complete = segments_.back().page.first_op;
-  const LogPoint end = written();
+  unsealed_ = Unsealed{std::move(active_log_), complete, written(), frontier_.newest_slot(), files};
   frontier_.on_durable(pair.slot);
   synced_ = pair.slot.frontier.durable;
-  start_seal({std::move(active_log_), complete, end});
   active_log_ = std::move(pair.log);
   active_index_file_ = std::move(pair.index);
   active_index_ = Index();
   last_indexed_ = 0;
   writeback_at_ = kSegmentPageBytes;
-  segments_.push_back({pair.page, end.head, kSegmentPageBytes, nullptr, 0});
+  segments_.push_back({pair.page, unsealed_->end.head, kSegmentPageBytes, nullptr, 0});
   keep_files(complete, std::move(files));
+}
+
+// What the group may still replace is not sealed, nor is the segment that the replacement would go to.
+bool EntryLog::Impl::may_seal() const {
+  return !options_.replicated || committed_op_ >= segments_.back().page.first_op;
 }
 
 // The frontier is in the new segment by now. One slot after the other: at any moment one of them verifies.
@@ -245,6 +249,7 @@ void EntryLog::Impl::drop_waiters(const Error& error) {
   syncs.swap(sync_waiters_);
   for (Waiter& waiter : waiters) waiter.done(fail(error));
   for (Waiter& waiter : syncs) waiter.done(fail(error));
+  end_truncation(fail(error));
   finish_close(fail(error));
 }
 

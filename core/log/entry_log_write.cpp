@@ -47,6 +47,7 @@ void EntryLog::Impl::admit(entry::SharedEntry entry) {
 void EntryLog::Impl::append(std::vector<entry::SharedEntry> entries, Completion<void> on_durable) {
   if (auto error = closed_error()) return on_durable(fail(std::move(*error)));
   if (auto full = storage_full()) return on_durable(fail(std::move(*full)));
+  if (truncation_) return on_durable(fail(Errc::kOutOfSequence, fmt::format("the log is being truncated to op {}", truncation_->op)));
   if (entries.empty()) return on_durable(fail(Errc::kOutOfSequence, "an append without an entry"));
   // All or nothing: a later entry is checked against the one before it.
   LogHead before = head_;
@@ -72,7 +73,11 @@ void EntryLog::Impl::pump() {
   pumping_ = true;
   const auto self = shared_from_this();  // a completion may destroy the log
   while (!busy_ && !fenced_) {
-    if (retrying_ && unsealed_) start_seal(*std::exchange(unsealed_, std::nullopt));
+    if (truncation_) {
+      if (!syncing_ && !sealing_ && !prewriter_.under_way()) start_truncation();
+      if (truncation_) break;
+    }
+    if (unsealed_ && !sealing_ && may_seal() && (!full_ || retrying_)) start_seal(*std::exchange(unsealed_, std::nullopt));
     if (start_sync_if_wanted()) continue;
     if (full_ && !retrying_) break;
     if (!chunk_ && queued_.empty()) {
@@ -283,7 +288,7 @@ void EntryLog::Impl::retry() {
 
 // Once nothing that met the full disk is left undone, appends are taken again.
 void EntryLog::Impl::settle_retry() {
-  if (!full_ || chunk_ || sync_is_due_ || unsealed_ || sealing_ || beginning_) return;
+  if (!full_ || chunk_ || sync_is_due_ || (unsealed_ && may_seal()) || sealing_ || beginning_) return;
   full_.reset();
   retrying_ = false;
 }
@@ -295,7 +300,9 @@ std::optional<Error> EntryLog::Impl::storage_full() {
 }
 
 void EntryLog::Impl::release_waiters() {
-  while (!waiters_.empty() && waiters_.front().op <= acknowledged_op_) {
+  // Nobody is told any more of an entry that goes.
+  const Op bound = truncation_ ? std::min(acknowledged_op_, truncation_->op) : acknowledged_op_;
+  while (!waiters_.empty() && waiters_.front().op <= bound) {
     Completion<void> done = std::move(waiters_.front().done);
     waiters_.pop_front();
     done({});

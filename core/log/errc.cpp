@@ -7,7 +7,7 @@
 namespace sluice::log {
 namespace {
 
-constexpr std::array<ErrorInfo, 21> kLogErrors{{
+constexpr std::array<ErrorInfo, 24> kLogErrors{{
     {"log.refused", ErrorKind::kCorrupt,
      "An earlier start refused this directory, and the file `refused` in it says why. Its bytes are untouched. Remove that file after the "
      "cause is repaired."},
@@ -55,6 +55,9 @@ constexpr std::array<ErrorInfo, 21> kLogErrors{{
     {"log.clock_behind", ErrorKind::kInvalidInput,
      "The clock of this machine is behind the newest entry of the log: one of the two was wrong. New entries are stamped right after the "
      "newest one until the clock has passed it. Look at the clock; reading by time is not exact in between."},
+    {"log.truncated", ErrorKind::kConflict, "The group has decided on another history: the entry is not part of it. Send it again."},
+    {"log.committed", ErrorKind::kConflict, "What the group has committed stays: the log is not cut below it."},
+    {"log.unknown_entry", ErrorKind::kConflict, "The log holds another entry there, or none."},
 }};
 constexpr std::size_t kRefusals = 13;
 

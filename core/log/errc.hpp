@@ -32,6 +32,9 @@ enum class Errc : std::uint8_t {
   kOutOfSequence,  // the appended entry does not follow the head
   kNotRepairable,  // nothing that a repair may do makes the log one that can be served
   kClockBehind,    // a warning: the newest entry is from the future
+  kTruncated,      // the entry was removed by a truncation before it was reported
+  kCommitted,      // a truncation would remove what is committed
+  kUnknownEntry,   // the log does not hold the entry that the caller names
 };
 [[nodiscard]] const ErrorInfo& error_info(Errc code);
 

@@ -10,14 +10,10 @@ Limit after_largest_step(const Limit& limit) {
   return {Op{raise(limit.op.value())}, Offset{raise(limit.offset.value())}};
 }
 
-FrontierWriter::Slot FrontierWriter::make(Op segment, std::size_t slot, const LogPoint& durable, const Limit& limit) {
+FrontierWriter::Slot FrontierWriter::make(Op segment, std::size_t slot, std::uint64_t epoch, const LogPoint& durable, const Limit& limit) {
   Slot out;
-  out.frontier = {.kind = Frontier::Kind::kOpen,
-                  .sequence = ++sequence_,
-                  .epoch = newest_.epoch,
-                  .segment = segment,
-                  .durable = durable,
-                  .limit = limit};
+  out.frontier = {
+      .kind = Frontier::Kind::kOpen, .sequence = ++sequence_, .epoch = epoch, .segment = segment, .durable = durable, .limit = limit};
   out.slot = slot;
   out.bytes = encode_frontier(out.frontier);
   return out;

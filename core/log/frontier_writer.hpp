@@ -32,11 +32,17 @@ class FrontierWriter {
   FrontierWriter(const Frontier& newest, std::size_t slot) : newest_(newest), slot_(slot), sequence_(newest.sequence) {}
 
   // For the flush that begins now.
-  [[nodiscard]] Slot next(const LogPoint& durable, const Limit& limit) { return make(newest_.segment, 1 - slot_, durable, limit); }
+  [[nodiscard]] Slot next(const LogPoint& durable, const Limit& limit) {
+    return make(newest_.segment, 1 - slot_, newest_.epoch, durable, limit);
+  }
   // The first slot of the page of a new segment.
   [[nodiscard]] Slot first_of(Op segment, const LogPoint& durable) {
-    return make(segment, 0, durable,
+    return make(segment, 0, newest_.epoch, durable,
                 {std::max(newest_.limit.op, durable.head.op), std::max(newest_.limit.offset, durable.head.next_offset)});
+  }
+  // Of a truncation, in the segment that becomes or stays the active one and whose newest slot is `newest`.
+  [[nodiscard]] Slot truncation(Op segment, std::size_t newest, const LogPoint& durable, const Limit& limit) {
+    return make(segment, 1 - newest, newest_.epoch + 1, durable, limit);
   }
   // Its sync succeeded.
   void on_durable(const Slot& slot) {
@@ -47,6 +53,7 @@ class FrontierWriter {
   // In force: what may be acknowledged.
   [[nodiscard]] const Limit& limit() const { return newest_.limit; }
   [[nodiscard]] const Frontier& newest() const { return newest_; }
+  [[nodiscard]] std::size_t newest_slot() const { return slot_; }
 
   // The limit that a flush up to `head` writes: half a block beyond it at least, in whole blocks, so that it moves rarely. Offsets are not
   // reserved in a log that has none.
@@ -55,7 +62,7 @@ class FrontierWriter {
   void widen() { blocks_ = blocks_ * 2 > kLimitBlocksMax ? kLimitBlocksMax : blocks_ * 2; }
 
  private:
-  [[nodiscard]] Slot make(Op segment, std::size_t slot, const LogPoint& durable, const Limit& limit);
+  [[nodiscard]] Slot make(Op segment, std::size_t slot, std::uint64_t epoch, const LogPoint& durable, const Limit& limit);
   [[nodiscard]] std::uint64_t raised(std::uint64_t limit, std::uint64_t needed) const;
 
   Frontier newest_;

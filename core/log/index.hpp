@@ -34,6 +34,10 @@ class Index {
 
   // By the owner, in order.
   void add(const IndexEntry& entry) { entries_.push_back(entry); }
+  // Forgets the entries at `position` and behind it.
+  void cut(std::uint64_t position) {
+    while (!entries_.empty() && entries_.back().position >= position) entries_.pop_back();
+  }
   [[nodiscard]] std::span<const IndexEntry> entries() const { return entries_; }
   [[nodiscard]] bool empty() const { return entries_.empty(); }
 

@@ -33,6 +33,8 @@ struct RecoveredLog {
   std::vector<RecoveredSegment> segments;  // at least one; the last is active
   storage::FilePtr active_log;
   storage::FilePtr active_index;
+  storage::FilePtr unsealed_log;  // of the segment before the active one, if that stays open for a truncation
+  std::size_t unsealed_slot = 0;  // where its newest slot is
   std::uint64_t bytes_after_checkpoint = 0;
   Frontier frontier;  // the newest, in the active segment
   std::size_t frontier_slot = 0;

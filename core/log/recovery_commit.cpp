@@ -5,6 +5,7 @@
 
 #include "core/log/chain.hpp"
 #include "core/log/recovery_plan.hpp"
+#include "core/log/segment_scan.hpp"
 #include "core/log/set_aside.hpp"
 
 namespace sluice::log {
@@ -133,6 +134,11 @@ bool is_unproven(const PlannedSegment& active, const RecoveryReport& report) {
 Result<RecoveredLog> commit_plan(storage::Storage& storage, const LogOptions& options, RecoveryPlan plan) {
   // Their reason to be is gone, whatever the plan does next; a staging file may even be in its way.
   for (const std::string& name : plan.stray_names) SLUICE_CHECK(storage.remove(options.directory + "/" + name));
+  // Before the segment that is the last one now gets anything new.
+  if (plan.truncated_segment) {
+    SLUICE_CHECK(remove_segment_files(storage, options.directory, *plan.truncated_segment));
+    plan.report.truncated_segment = options.directory + "/" + segment_name(*plan.truncated_segment);
+  }
   if (plan.segments.empty()) SLUICE_CHECK(create_first_segment(storage, options, plan));
   PlannedSegment& active = plan.segments.back();
   if (active.page_missing) active.slots = {.newest = first_frontier(active.segment, plan.frontier)};
@@ -170,7 +176,15 @@ Result<RecoveredLog> commit_plan(storage::Storage& storage, const LogOptions& op
   SLUICE_CHECK(out.active_log->sync());
   SLUICE_CHECK(replace_lost_slot(*out.active_log, active, plan.frontier ? *plan.frontier : *active.slots.newest));
   SLUICE_CHECK(storage.sync_directory(options.directory));
-  for (std::size_t i = 0; i + 1 < plan.segments.size(); ++i) SLUICE_CHECK(seal_segment(storage, plan.segments[i]));
+  for (std::size_t i = 0; i + 1 < plan.segments.size(); ++i) {
+    const PlannedSegment& planned = plan.segments[i];
+    if (options.replicated && i + 2 == plan.segments.size() && !planned.slots.sealed()) {
+      SLUICE_TRY(out.unsealed_log, storage.open(planned.path, storage::OpenMode::kReadWrite));
+      out.unsealed_slot = planned.slots.slot;
+      continue;
+    }
+    SLUICE_CHECK(seal_segment(storage, planned));
+  }
   if (plan.report.fence_mark) {
     SLUICE_CHECK(storage.remove(options.directory + "/" + kFencedName));
     SLUICE_CHECK(storage.sync_directory(options.directory));

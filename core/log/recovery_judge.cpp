@@ -197,6 +197,14 @@ Result<RecoveryPlan> judge_files(storage::Storage& storage, const LogOptions& op
     SLUICE_CHECK(judge_absence(storage, options, inventory));
     return plan;
   }
+  if (inventory.segments.size() > 1) {
+    const Op last = inventory.segments.rbegin()->first;
+    SLUICE_TRY(const bool truncated, is_truncated_away(storage, options, std::next(inventory.segments.rbegin())->first, last));
+    if (truncated) {
+      plan.truncated_segment = last;
+      inventory.segments.erase(last);
+    }
+  }
   const Op checkpoint_op = plan.checkpoint ? plan.checkpoint->op : Op{0};
   for (const auto& [first_op, has_index] : inventory.segments) {
     const bool last = first_op == inventory.segments.rbegin()->first;

@@ -41,6 +41,7 @@ struct RecoveryPlan {
   bool directory_missing = false;
   std::vector<PlannedSegment> segments;
   std::vector<std::string> stray_names;  // staging files and indexes without a log: removed
+  std::optional<Op> truncated_segment;   // taken away by a truncation: removed, and the one before it is the last
   std::optional<Checkpoint> checkpoint;
   std::optional<Frontier> frontier;  // the newest, with a limit that covers a lost slot's; none if there is no segment yet
   RecoveryReport report;
@@ -51,6 +52,8 @@ struct RecoveryPlan {
 [[nodiscard]] Result<void> judge_marker(storage::Storage& storage, const LogOptions& options);
 // BOUND and CHAIN: reads only.
 [[nodiscard]] Result<RecoveryPlan> judge_files(storage::Storage& storage, const LogOptions& options);
+// Whether a truncation has taken the last segment away.
+[[nodiscard]] Result<bool> is_truncated_away(storage::Storage& storage, const LogOptions& options, Op before, Op last);
 // The end of the log: what the frontier says about it, and what follows for the bytes that do not verify.
 [[nodiscard]] Result<void> judge_tail(storage::Storage& storage, const LogOptions& options, RecoveryPlan& plan);
 // Whether a start writes the header page of the last segment and what lies behind durable once more: they are not known to be on the

@@ -30,6 +30,8 @@ struct RecoveryReport {
     std::string reason;
   };
   std::optional<Cut> cut;
+  // A truncation that was decided had not removed it yet.
+  std::optional<std::string> truncated_segment;
 
   // The log was closed, or nothing was ever acknowledged: nothing is in doubt.
   bool clean = false;

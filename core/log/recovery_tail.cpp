@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The end of the log. Below the frontier nothing may be missing; at or above it, after the operating system died, anything may.
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
@@ -77,6 +78,21 @@ bool reaches_witness(const LogOptions& options, const std::vector<PlannedSegment
 }
 
 }  // namespace
+
+// Only a truncation writes to a segment after its successor has got its first slot, other than seals.
+Result<bool> is_truncated_away(storage::Storage& storage, const LogOptions& options, Op before, Op last) {
+  std::array<SegmentSlots, 2> slots;
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    const Op first_op = i == 0 ? before : last;
+    SLUICE_TRY(const storage::FilePtr file, storage.open(options.directory + "/" + segment_name(first_op), storage::OpenMode::kRead));
+    ByteVector page(kSegmentPageBytes);
+    SLUICE_TRY(const std::size_t got, file->read(0, page));
+    if (got < page.size()) return false;
+    SLUICE_TRY(slots.at(i), read_slots(page, first_op));
+    if (!slots.at(i).newest || slots.at(i).sealed()) return false;
+  }
+  return slots[0].newest->sequence > slots[1].newest->sequence;
+}
 
 Result<void> judge_tail(storage::Storage& storage, const LogOptions& options, RecoveryPlan& plan) {
   PlannedSegment& last = plan.segments.back();

@@ -165,6 +165,14 @@ Result<std::shared_ptr<const SegmentFiles>> open_segment_files(storage::Storage&
   return out;
 }
 
+Result<void> remove_segment_files(storage::Storage& storage, const std::string& directory, Op first_op) {
+  for (const std::string& name : {segment_name(first_op), index_name(first_op)}) {
+    auto gone = storage.remove(directory + "/" + name);
+    if (!gone && !storage::is_absent(gone.error())) return gone;
+  }
+  return storage.sync_directory(directory);
+}
+
 ScanRange range_from(const Index& index, const std::optional<IndexEntry>& found, std::uint64_t end) {
   if (!found) return {.position = kSegmentPageBytes, .end = end, .indexed = std::nullopt, .before = std::nullopt};
   return {.position = found->position, .end = end, .indexed = found, .before = index.at_or_before(found->op - 1)};

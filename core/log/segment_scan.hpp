@@ -25,6 +25,9 @@ struct SegmentFiles {
 [[nodiscard]] Result<std::shared_ptr<const SegmentFiles>> open_segment_files(storage::Storage& storage, const std::string& directory,
                                                                              Op first_op);
 
+// Log first, so that no crash leaves an index alone that is believed; then the directory. What is gone already is no error.
+[[nodiscard]] Result<void> remove_segment_files(storage::Storage& storage, const std::string& directory, Op first_op);
+
 // What to collect from one segment. Either by op (every kind) or by offset (messages and gaps).
 struct ScanRequest {
   std::optional<Op> from_op;

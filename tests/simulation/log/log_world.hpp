@@ -23,6 +23,12 @@ struct Promises {
   std::optional<log::Witness> witness;      // of the newest acknowledged entry
   Op checkpoint;                            // acknowledged
   Op trim_allowed{1};                       // what lies before may be gone
+  // Of a truncation that is not answered: the op that it is to, and the entries above, which may be there, or gone for good.
+  std::optional<Op> cutting;
+  std::map<Op, std::string> cut;
+  std::map<Op, std::string> cut_acknowledged;  // of those; if the truncation has not happened, they are all there
+  Op cut_durable;
+  std::map<Op, std::vector<std::string>> gone;  // never to be seen again
 };
 
 class LogWorld {
@@ -36,6 +42,13 @@ class LogWorld {
   [[nodiscard]] SimIoQueue& queue() { return queue_; }
   [[nodiscard]] log::EntryLog& log() { return *log_; }
   [[nodiscard]] Promises& promises() { return promises_; }
+
+  // From the next open() on, the log is one of a replicated group.
+  void replicate() { replicated_ = true; }
+  // Everything acknowledged so far is committed.
+  void commit() { log_->commit(log_->acknowledged_op()); }
+  // Nothing is run.
+  void truncate(Op op);
 
   // Appends the gap that the log asks for, if it does, as its owner has to. Nothing is run.
   [[nodiscard]] Result<void> open(std::optional<log::Witness> witness = std::nullopt);
@@ -58,6 +71,7 @@ class LogWorld {
 
  private:
   void append(entry::EntryDraft draft, bool must_sync);
+  void settle_truncation();
 
   SimStorage machine_;
   SimIoQueue queue_;
@@ -65,6 +79,8 @@ class LogWorld {
   std::unique_ptr<log::EntryLog> log_;
   log::RecoveryReport report_;
   Promises promises_;
+  bool replicated_ = false;
+  std::map<Op, entry::SharedEntry> appended_;  // since the start
   std::uint64_t number_ = 0;
 };
 

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// A fault at every single operation of a scenario, each way in which it may end, and the start after it.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "tests/simulation/log/log_world.hpp"
+
+namespace sluice::sim {
+
+inline constexpr std::array kPoints{FaultPoint::kBefore, FaultPoint::kHalf, FaultPoint::kAfter};
+inline constexpr SimOptions kExt4{.file_sync_commits_names = true};
+
+// How the entries of a scenario are acknowledged.
+enum class Mode : std::uint8_t { kEachSynced, kFromTheCache, kMixed };
+inline constexpr std::array kModes{Mode::kEachSynced, Mode::kFromTheCache, Mode::kMixed};
+
+struct Aftermath {
+  std::string name;
+  std::function<void(SimStorage&)> happen;
+  bool power_lost = true;
+  bool with_witness = false;
+};
+
+inline std::vector<Aftermath> power_losses(std::uint64_t seeds) {
+  std::vector<Aftermath> out{
+      {"a power loss that nothing survives", [](SimStorage& machine) { machine.power_loss(PowerLoss::kNothing); }},
+      {"a power loss that everything survives", [](SimStorage& machine) { machine.power_loss(PowerLoss::kEverything); }},
+  };
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed)
+    out.push_back(
+        {fmt::format("a power loss of seed {}", seed), [seed](SimStorage& machine) { machine.power_loss(PowerLoss::kRandom, seed); }});
+  return out;
+}
+
+inline std::vector<Aftermath> process_crash_and(std::vector<Aftermath> others) {
+  const auto end = [](SimStorage& machine) { machine.process_crash(); };
+  others.push_back({"the end of the process", end, false, true});
+  others.push_back({"the end of the process and of its witness", end, false, false});
+  return others;
+}
+
+// A machine as a fault left it, and what was promised until then.
+struct Wreck {
+  FileTree files;
+  Promises promises;
+  std::string fault;
+};
+
+class LogSimulation : public ::testing::Test {
+ protected:
+  // From an empty log on.
+  virtual void scenario(LogWorld& world, Mode mode) = 0;
+  virtual void prepare(LogWorld&) {}
+
+  // What the fault makes of a machine that begins from nothing; none if the scenario ends before.
+  std::optional<Wreck> wreck(const SimOptions& options, Mode mode, const Fault& fault) {
+    LogWorld world(options);
+    prepare(world);
+    world.machine().plan().add(fault);
+    if (world.open()) scenario(world, mode);
+    world.die();
+    for (const Operation& operation : world.machine().plan().trace()) {
+      if (!operation.fault.empty()) return Wreck{world.machine().snapshot(), world.promises(), to_string(operation)};
+    }
+    return std::nullopt;
+  }
+
+  // A start, its promises, an append, and a power loss that only what is stable survives. Empty if all promises are kept.
+  static std::string judge(LogWorld& world, const Aftermath& aftermath) {
+    const auto witness = aftermath.with_witness ? world.promises().witness : std::nullopt;
+    if (const auto opened = world.open(witness); !opened) return opened.error().to_string();
+    if (std::string broken = world.broken_promise(aftermath.power_lost); !broken.empty()) return broken;
+    const bool may_be_cut = world.promises().cutting && world.report().clean;
+    if (witness && !world.report().trusted && !may_be_cut) return "the witness is not reached";
+    if (witness && world.log().mint_from()) return "offsets are in doubt although only the process died";
+    world.promise_what_is_there();
+    world.append(200, true);
+    world.run();
+    if (world.log().fenced()) return world.log().fenced()->to_string();
+    if (world.log().acknowledged_op() < world.log().head().op) return "an append behind the start is not acknowledged";
+    world.die();
+    world.machine().power_loss(PowerLoss::kNothing);
+    if (const auto opened = world.open(); !opened) return "at the second start: " + opened.error().to_string();
+    if (std::string broken = world.broken_promise(true); !broken.empty()) return "at the second start: " + broken;
+    world.die();
+    return "";
+  }
+
+  void must_recover(const SimOptions& options, const Wreck& wreck, const std::vector<Aftermath>& aftermaths) {
+    LogWorld world(options);
+    prepare(world);
+    for (const Aftermath& aftermath : aftermaths) {
+      ++points_;
+      world.machine().restore(wreck.files);
+      world.promises() = wreck.promises;
+      aftermath.happen(world.machine());
+      const std::string problem = judge(world, aftermath);
+      ASSERT_EQ(problem, "") << aftermath.name << " after " << wreck.fault << "\n" << world.machine().plan().trace_text();
+      world.machine().plan().restart();
+    }
+  }
+
+  // A crash before, within and after each operation, in each mode.
+  void crash_everywhere(const SimOptions& options, std::span<const Mode> modes, const std::vector<Aftermath>& aftermaths) {
+    for (const Mode mode : modes) {
+      std::optional<Wreck> wrecked;
+      for (std::uint64_t at = 1; at == 1 || wrecked; ++at) {
+        for (const FaultPoint point : kPoints) {
+          wrecked = wreck(options, mode, Fault::crash(at, point));
+          if (!wrecked) break;
+          ASSERT_NO_FATAL_FAILURE(must_recover(options, *wrecked, aftermaths)) << "mode " << static_cast<int>(mode);
+        }
+      }
+    }
+    fmt::print("{} crash points\n", points_);
+  }
+
+  std::uint64_t points_ = 0;
+};
+
+}  // namespace sluice::sim
