@@ -30,7 +30,7 @@ std::vector<const ErrorInfo*> collect() {
   append_codes(out, sluice::Errc::kInternal);
   append_codes(out, entry::Errc::kNewerRelease);
   append_codes(out, storage::Errc::kNoWitness);
-  append_codes(out, log::Errc::kClockBehind);
+  append_codes(out, log::Errc::kUnknownEntry);
   append_codes(out, metadata::Errc::kTooNew);
   append_codes(out, partition::Errc::kTooNew);
   append_codes(out, node::Errc::kStopped);
