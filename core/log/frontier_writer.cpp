@@ -22,7 +22,8 @@ FrontierWriter::Slot FrontierWriter::make(Op segment, std::size_t slot, std::uin
 std::uint64_t FrontierWriter::raised(std::uint64_t limit, std::uint64_t needed) const {
   constexpr std::uint64_t kEnd = std::numeric_limits<std::uint64_t>::max();
   if (needed > kEnd - 2 * kLimitBlocksMax * kLimitBlock) return kEnd;
-  if (needed + kLimitBlock / 2 <= limit) return limit;
+  // Half of a reservation is left when the next one is made: larger ones begin earlier, and so have the time that the small ones lacked.
+  if (needed + blocks_ * kLimitBlock / 2 <= limit) return limit;
   return round_up(needed + kLimitBlock / 2, kLimitBlock) + (blocks_ - 1) * kLimitBlock;
 }
 

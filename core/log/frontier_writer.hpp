@@ -55,8 +55,8 @@ class FrontierWriter {
   [[nodiscard]] const Frontier& newest() const { return newest_; }
   [[nodiscard]] std::size_t newest_slot() const { return slot_; }
 
-  // The limit that a flush up to `head` writes: half a block beyond it at least, in whole blocks, so that it moves rarely. Offsets are not
-  // reserved in a log that has none.
+  // The limit that a flush up to `head` writes: half a reservation beyond it at least, in whole blocks, so that it moves rarely. Offsets
+  // are not reserved in a log that has none.
   [[nodiscard]] Limit limit_for(const LogHead& head) const;
   // An append had to wait for a reservation: the next ones are larger.
   void widen() { blocks_ = blocks_ * 2 > kLimitBlocksMax ? kLimitBlocksMax : blocks_ * 2; }

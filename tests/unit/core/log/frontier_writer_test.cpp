@@ -101,6 +101,17 @@ TEST(FrontierWriter, BeginsASegmentWithALimitThatCoversWhatIsDurable) {
   EXPECT_EQ(slot.frontier.limit, (log::Limit{Op{70'000}, Offset{80'000}}));
 }
 
+TEST(FrontierWriter, RenewsALargerReservationWhenHalfOfItIsLeft) {
+  log::FrontierWriter writer(some_frontier(), 0);
+  for (int i = 0; i < 3; ++i) writer.widen();  // eight blocks
+  const auto limit_at = [&](std::uint64_t offset) { return writer.limit_for(point(7, offset, 0).head); };
+  const log::Limit first = limit_at(65'536);
+  writer.on_durable(writer.next(point(7, 65'536, 6000), first));
+  const std::uint64_t half = 4 * log::kLimitBlock;
+  EXPECT_EQ(limit_at(first.offset.value() - half), first);
+  EXPECT_EQ(limit_at(first.offset.value() - half + 1).offset, first.offset + 4 * log::kLimitBlock + log::kLimitBlock);
+}
+
 TEST(FrontierWriter, ReservesNoOffsetsInALogThatHasNone) {
   log::Frontier empty = some_frontier();
   empty.durable = point(6, 0, 5000);

@@ -16,6 +16,7 @@ class HalvesTest : public LogFixture {
     out.index_stride_bytes = 1;  // an index entry for every entry
     return out;
   }
+  void TearDown() override { kill(); }
   void send(const std::string& text) {
     log_->append(stamped(batch_of(1, text), true),
                  [this](Result<void> result) { outcomes_.emplace_back(result ? "ok" : result.error().code()); });
