@@ -36,13 +36,14 @@ GroupHost::~GroupHost() {
   if (close_done) close_done(stopped_error());
 }
 
-void GroupHost::propose(entry::EntryDraft draft, bool must_sync, ProposeDone done) {
+void GroupHost::propose(entry::EntryDraft draft, bool must_sync, bool begins_segment, ProposeDone done) {
   if (fenced_) return done(fail(*fenced_));
   if (closing_) return done(stopped_error());
   if (auto full = log_->storage_full()) return done(fail(std::move(*full)));
   if (fenced_) return done(fail(*fenced_));
   entry::EntryStamp stamp = log_->next_stamp(draft, clock_.wall(), must_sync);
   stamp.commit = commit_;
+  stamp.first_of_segment = stamp.first_of_segment || begins_segment;
   entry::SharedEntry entry = std::move(draft).stamp(stamp);
   const Op op = stamp.op;
   in_flight_.push_back({entry, std::move(done)});

@@ -65,7 +65,11 @@ class GroupHost {
   GroupHost& operator=(const GroupHost&) = delete;
 
   // `done` is answered exactly once, right after the entry was applied, with the outcome of apply. Until then the entry may be lost.
-  void propose(entry::EntryDraft draft, bool must_sync, ProposeDone done);
+  void propose(entry::EntryDraft draft, bool must_sync, ProposeDone done) { propose(std::move(draft), must_sync, false, std::move(done)); }
+  // The same, and the entry begins a segment: what is before it can go as a whole.
+  void propose_with_roll(entry::EntryDraft draft, bool must_sync, ProposeDone done) {
+    propose(std::move(draft), must_sync, true, std::move(done));
+  }
   // Writes a checkpoint as soon as one may be written, even if none is due.
   void request_checkpoint();
   // Syncs everything acknowledged so far, if need be with a second sync after the one that runs.
@@ -104,6 +108,7 @@ class GroupHost {
     bool durable = false;
   };
 
+  void propose(entry::EntryDraft draft, bool must_sync, bool begins_segment, ProposeDone done);
   void on_durable(Op op, Result<void> outcome);
   void drain();
   void store_witness();

@@ -101,6 +101,20 @@ void PartitionHost::propose(const partition::PartitionOp& op, Completion<Partiti
   });
 }
 
+void PartitionHost::purge(Completion<PartitionView> done) {
+  if (auto open = check_open(); !open) return done(fail(std::move(open).error()));
+  if (auto full = group_.storage_full()) return done(fail(std::move(*full)));
+  // Records that are on their way were sent before it: they go too.
+  auto draft = entry::EntryDraft::operation(entry::EntryKind::kPartitionOp, encode(partition::Trim{group_.log().head().next_offset}));
+  if (!draft) return done(fail(std::move(draft).error()));
+  group_.propose_with_roll(*std::move(draft), options_.topic.enforce_fsync,
+                           [this, done = std::move(done)](Result<Proposed> outcome) mutable {
+                             if (!outcome) return done(fail(std::move(outcome).error()));
+                             done(view());
+                             group_.request_checkpoint();
+                           });
+}
+
 Result<void> PartitionHost::apply(const entry::EntryView& entry) {
   // Only a roll or a consumer's progress can make a whole segment superfluous.
   if (entry.header().kind != entry::EntryKind::kMessages || entry.header().has(entry::flag::kFirstOfSegment)) retention_due_ = true;

@@ -76,6 +76,9 @@ class PartitionHost final : public StateMachine {
   // A numbered request that is a repetition is answered with what came of the first one, and not appended.
   void append(AppendRequest request, ProposeDone done);
   void propose(const partition::PartitionOp& op, Completion<PartitionView> done);
+  // Everything appended so far goes, whatever retention and consumers say; offsets go on. A trim at the head that begins a segment: once
+  // `done` is answered no read sees what was there, also after a crash, and its segments go behind the checkpoint that follows.
+  void purge(Completion<PartitionView> done);
   void read(const ReadRequest& request, Completion<ReadOutcome> done);
   void offset_for_time(TimestampUs at, Completion<Offset> done);
   [[nodiscard]] Result<PartitionView> inspect() const;
