@@ -6,6 +6,7 @@
 #include "runtime/app/plugin_schemas.hpp"
 #include "runtime/bench/log_bench.hpp"
 #include "runtime/bench/pipe_bench.hpp"
+#include "runtime/bench/scale_bench.hpp"
 
 namespace sluice::app {
 
@@ -61,6 +62,14 @@ Result<ExitCode> bench_log(const Console& console, const BenchOptions& options) 
   const std::uint64_t seed = options.seed.value_or(system_random().next() % 1'000'000);
   if (!console.json()) console.print(fmt::format("order of the cases: --seed {}\n", seed));
   SLUICE_TRY(const auto figures, bench::run_log_bench({.scratch = scratch.path() / "log", .seed = seed, .scale = options.scale}));
+  console.print(console.json() ? bench::to_json_lines(figures) : bench::to_table(figures));
+  return ExitCode::kOk;
+}
+
+Result<ExitCode> bench_scale(const Console& console, const BenchOptions& options) {
+  const ScratchDirectory scratch(options.scratch);
+  SLUICE_CHECK(scratch.create("scale"));
+  SLUICE_TRY(const auto figures, bench::run_scale_bench(scratch.path() / "scale"));
   console.print(console.json() ? bench::to_json_lines(figures) : bench::to_table(figures));
   return ExitCode::kOk;
 }

@@ -95,8 +95,12 @@ void add_other_commands(CLI::App& app, CommandLine& line) {
   CLI::App* log_alone = add_command(*bench, line, "log", "The partition log alone beside its floors: appends, flushes, polls, recovery",
                                     [&options](const Console& console) { return bench_log(console, options); });
   log_alone->add_option("--seed", options.seed, "The order of the cases; random unless given");
-  for (CLI::App* command : {pipe, log_alone}) {
+  CLI::App* scale = add_command(*bench, line, "scale", "Memory and reads of ten thousand idle partitions, and of one of 100 GiB",
+                                [&options](const Console& console) { return bench_scale(console, options); });
+  for (CLI::App* command : {pipe, log_alone, scale}) {
     command->add_option("--scratch", options.scratch, "Where logs are written and removed again")->capture_default_str();
+  }
+  for (CLI::App* command : {pipe, log_alone}) {
     command->add_option("--scale", options.scale, "Multiplies the number of records")
         ->check(CLI::Range(0.01, 100.0))
         ->capture_default_str();

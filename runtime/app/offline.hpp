@@ -52,6 +52,7 @@ struct BenchOptions {
 // Measures; an aim that does not hold is shown and is no failure.
 [[nodiscard]] Result<ExitCode> bench_pipe(const Console& console, const BenchOptions& options);
 [[nodiscard]] Result<ExitCode> bench_log(const Console& console, const BenchOptions& options);
+[[nodiscard]] Result<ExitCode> bench_scale(const Console& console, const BenchOptions& options);
 
 // kFailure if a check failed; warnings are fine.
 [[nodiscard]] Result<ExitCode> doctor(const Console& console, const std::filesystem::path& config);

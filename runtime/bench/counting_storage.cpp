@@ -5,14 +5,18 @@ namespace sluice::bench {
 
 class CountingStorage::CountingFile final : public storage::File {
  public:
-  CountingFile(storage::FilePtr below, std::atomic<std::uint64_t>& syncs) : below_(std::move(below)), syncs_(syncs) {}
+  CountingFile(storage::FilePtr below, Counts& counts) : below_(std::move(below)), counts_(counts) {}
 
   const std::string& path() const override { return below_->path(); }
   using File::write;
   Result<void> write(std::uint64_t position, std::span<const Bytes> parts) override { return below_->write(position, parts); }
-  Result<std::size_t> read(std::uint64_t position, MutableBytes out) override { return below_->read(position, out); }
+  Result<std::size_t> read(std::uint64_t position, MutableBytes out) override {
+    auto got = below_->read(position, out);
+    if (got) counts_.bytes_read.fetch_add(*got, std::memory_order_relaxed);
+    return got;
+  }
   Result<void> sync() override {
-    syncs_.fetch_add(1, std::memory_order_relaxed);
+    counts_.syncs.fetch_add(1, std::memory_order_relaxed);
     return below_->sync();
   }
   void start_writeback(std::uint64_t position, std::uint64_t bytes) override { below_->start_writeback(position, bytes); }
@@ -21,12 +25,12 @@ class CountingStorage::CountingFile final : public storage::File {
 
  private:
   storage::FilePtr below_;
-  std::atomic<std::uint64_t>& syncs_;
+  Counts& counts_;
 };
 
 Result<storage::FilePtr> CountingStorage::open(const std::string& path, storage::OpenMode mode) {
   SLUICE_TRY(storage::FilePtr file, below_.open(path, mode));
-  return std::make_shared<CountingFile>(std::move(file), syncs_);
+  return std::make_shared<CountingFile>(std::move(file), counts_);
 }
 
 }  // namespace sluice::bench

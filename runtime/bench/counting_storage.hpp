@@ -8,12 +8,13 @@
 
 namespace sluice::bench {
 
-// The storage below, and how often a file of its was made durable. [any thread]
+// The storage below, how often a file of its was made durable, and how much was read. [any thread]
 class CountingStorage final : public storage::Storage {
  public:
   explicit CountingStorage(storage::Storage& below) : below_(below) {}
 
-  [[nodiscard]] std::uint64_t syncs() const { return syncs_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t syncs() const { return counts_.syncs.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t bytes_read() const { return counts_.bytes_read.load(std::memory_order_relaxed); }
 
   Result<storage::FilePtr> open(const std::string& path, storage::OpenMode mode) override;
   Result<void> rename(const std::string& from, const std::string& to) override { return below_.rename(from, to); }
@@ -25,9 +26,13 @@ class CountingStorage final : public storage::Storage {
 
  private:
   class CountingFile;
+  struct Counts {
+    std::atomic<std::uint64_t> syncs = 0;
+    std::atomic<std::uint64_t> bytes_read = 0;
+  };
 
   storage::Storage& below_;
-  std::atomic<std::uint64_t> syncs_ = 0;
+  Counts counts_;
 };
 
 }  // namespace sluice::bench
