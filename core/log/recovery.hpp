@@ -24,7 +24,7 @@ struct RecoveredSegment {
   SegmentPage page;
   LogHead end;              // the head after its last entry; head_before(page) if it has none
   std::uint64_t bytes = 0;  // verified end = file size
-  Index index;
+  Index index;              // empty if the seal was believed: whoever reads by it loads it
 
   [[nodiscard]] bool has_entries() const { return end.op >= page.first_op; }
 };

@@ -2,6 +2,7 @@
 #include "core/log/segment_judge.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
@@ -140,6 +141,23 @@ Result<void> walk(storage::File& file, const LogOptions& options, const SegmentC
   }
 }
 
+// Whether the index begins with the segment and ends in it. What is between is for whoever reads by it: an index is no evidence.
+Result<bool> index_spans_segment(storage::Storage& storage, const LogOptions& options, const SegmentCase& which, const LogPoint& end) {
+  if (!which.has_index) return false;
+  SLUICE_TRY(const storage::FilePtr file, storage.open(options.directory + "/" + index_name(which.first_op), storage::OpenMode::kRead));
+  SLUICE_TRY(const std::uint64_t size, file->size());
+  if (size < kIndexEntryBytes || size % kIndexEntryBytes != 0) return false;
+  std::array<std::byte, kIndexEntryBytes> first;
+  std::array<std::byte, kIndexEntryBytes> last;
+  SLUICE_TRY(const std::size_t got_first, file->read(0, first));
+  SLUICE_TRY(const std::size_t got_last, file->read(size - kIndexEntryBytes, last));
+  if (got_first != kIndexEntryBytes || got_last != kIndexEntryBytes) return false;
+  const auto from = Index::parse(first);
+  const auto to = Index::parse(last);
+  return from && to && from->entries().front().op == which.first_op && to->entries().front().op <= end.head.op &&
+         to->entries().front().position < end.position;
+}
+
 }  // namespace
 
 Result<PlannedSegment> judge_segment(storage::Storage& storage, const LogOptions& options, const SegmentCase& which) {
@@ -189,14 +207,11 @@ Result<std::optional<PlannedSegment>> judge_by_seal(storage::Storage& storage, c
   // Its identity has to be known.
   const auto is_inside = [&](Op op) { return op >= found.first_op && op < end.head.op; };
   if (is_inside(which.checkpoint_op) || (options.witness && is_inside(options.witness->op))) return std::nullopt;
-  SLUICE_TRY(auto index, load_index(storage, options, which, out.file_bytes));
-  if (!index || index->empty() || index->entries().front().op != found.first_op || index->entries().back().op > end.head.op ||
-      index->entries().back().position >= end.position)
-    return std::nullopt;
+  SLUICE_TRY(const bool index_spans, index_spans_segment(storage, options, which, end));
+  if (!index_spans) return std::nullopt;
   out.slots = *slots;
   out.segment.end = end.head;
   out.segment.bytes = end.position;
-  out.segment.index = std::move(*index);
   out.by_seal = true;
   if (end.head.op == which.checkpoint_op) out.id_at_checkpoint = end.head.id;
   if (options.witness && end.head.op == options.witness->op) out.id_at_witness = end.head.id;
