@@ -2,9 +2,9 @@
 #include "core/storage/file_cache.hpp"
 
 #include <stdlib.h>
-#include <sys/resource.h>
 
 #include <atomic>
+#include <cerrno>
 #include <filesystem>
 #include <functional>
 #include <thread>
@@ -17,14 +17,16 @@
 namespace sluice::storage {
 namespace {
 
-// The operating system's storage, with a place to look in: before each write and sync, which may also be made to fail.
+// The operating system's storage, with a place to look in before each open, write and sync; some may be made to fail.
 class WatchedStorage final : public Storage {
  public:
+  std::function<Result<void>()> on_open = [] { return Result<void>(); };
   std::function<void()> on_write = [] {};
   std::function<Result<void>()> on_sync = [] { return Result<void>(); };
   std::atomic<std::size_t> opened = 0;
 
   Result<FilePtr> open(const std::string& path, OpenMode mode) override {
+    SLUICE_CHECK(on_open());
     SLUICE_TRY(FilePtr file, posix_storage().open(path, mode));
     ++opened;
     return std::make_shared<WatchedFile>(*this, std::move(file));
@@ -200,15 +202,19 @@ TEST_F(FileCacheTest, GivesWayWhenTheProcessHasNoDescriptorLeft) {
     ASSERT_TRUE((*file)->sync().has_value());
     idle.push_back(*std::move(file));
   }
-  rlimit before{};
-  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
-  const rlimit none{3, before.rlim_max};  // below every descriptor that is open
-  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
-  const auto refused = cache.open(path("more"), OpenMode::kCreateNew);
-  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
-  EXPECT_FALSE(refused.has_value());
-  EXPECT_EQ(cache.open_files(), 0U);
+  std::size_t asked = 0;
+  below_.on_open = [&] {
+    ++asked;
+    return asked == 1 ? Result<void>(fail(errno_error(EMFILE, "open"))) : Result<void>();
+  };
+  const auto file = cache.open(path("more"), OpenMode::kCreateNew);
+  EXPECT_TRUE(file.has_value());
+  EXPECT_EQ(asked, 2U);
+  EXPECT_EQ(cache.open_files(), 1U);
   EXPECT_EQ(contents(*idle.front()), "");
+
+  below_.on_open = [] { return Result<void>(fail(errno_error(EMFILE, "open"))); };
+  EXPECT_FALSE(cache.open(path("none"), OpenMode::kCreateNew).has_value());
 }
 
 TEST_F(FileCacheTest, ManyThreadsUseMoreFilesThanMayBeOpen) {
