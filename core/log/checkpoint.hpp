@@ -12,6 +12,7 @@ namespace sluice::log {
 
 inline constexpr const char* kCheckpointName = "checkpoint";
 inline constexpr std::size_t kCheckpointBodyBytesMax = 256u << 20;
+inline constexpr std::uint64_t kCheckpointFileBytesMax = kCheckpointBodyBytesMax + 4096;
 
 // The state after applying every entry up to and including `op`. The body belongs to core/partition or core/metadata.
 struct Checkpoint {

@@ -23,7 +23,7 @@ struct Join {
 
 Persisted outcome_of_write(Result<void> outcome) {
   if (outcome) return {};
-  const bool no_room = outcome.error().is(Errc::kNoSpace);
+  const bool no_room = outcome.error().is(sluice::Errc::kNoSpace);
   return std::unexpected(PersistFailure{std::move(outcome).error(), no_room});
 }
 

@@ -12,7 +12,6 @@ namespace sluice::log {
 namespace {
 
 constexpr std::uint64_t kMarkerBytesMax = 64u << 10;
-constexpr std::uint64_t kCheckpointFileBytesMax = kCheckpointBodyBytesMax + 4096;
 
 std::unexpected<Error> refuse_log(Errc code, const LogOptions& options, std::string why) {
   return fail(Error(code, fmt::format("{}: {}", options.directory, why)).with("directory", options.directory));

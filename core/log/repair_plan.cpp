@@ -15,8 +15,6 @@
 namespace sluice::log {
 namespace {
 
-constexpr std::uint64_t kCheckpointFileBytesMax = kCheckpointBodyBytesMax + 4096;
-
 std::unexpected<Error> not_repairable(const LogOptions& options, std::string why) {
   return fail(Error(Errc::kNotRepairable, fmt::format("{}: {}", options.directory, why)).with("directory", options.directory));
 }

@@ -24,7 +24,7 @@ using Answer = ProducerQueue::Answer;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr std::uint64_t kMiB = 1ULL << 20;
+constexpr std::uint64_t kMebibyte = 1ULL << 20;
 
 ProducerLimits no_linger() {
   return {.linger_max = milliseconds(0)};
@@ -60,15 +60,15 @@ TEST(ProducerQueue, CountsBudgetsBeyondFourGibibytes) {
   limits.max_in_flight = (1ULL << 32) + 1;
   ProducerQueue queue(limits, RequestNumber(1));
   for (std::uint64_t mebibytes = 0; mebibytes < 5 * 1024; mebibytes += 8) {
-    ASSERT_NE(queue.admit(8 * kMiB, {}), Admission::kFull) << mebibytes;
+    ASSERT_NE(queue.admit(8 * kMebibyte, {}), Admission::kFull) << mebibytes;
     ASSERT_TRUE(next_number(queue).has_value());
   }
   EXPECT_EQ(queue.held_bytes(), 5ULL << 30);
   EXPECT_EQ(queue.in_flight(), 640U);
   EXPECT_EQ(queue.admit(1, {}), Admission::kFull);
   EXPECT_TRUE(answer(queue, 1, Answer::kWritten));
-  EXPECT_EQ(queue.held_bytes(), (5ULL << 30) - 8 * kMiB);
-  EXPECT_EQ(queue.admit(8 * kMiB, {}), Admission::kOpened);
+  EXPECT_EQ(queue.held_bytes(), (5ULL << 30) - 8 * kMebibyte);
+  EXPECT_EQ(queue.admit(8 * kMebibyte, {}), Admission::kOpened);
   EXPECT_EQ(queue.admit(1, {}), Admission::kFull);
 }
 
@@ -90,12 +90,12 @@ TEST(ProducerQueue, SplitsAtWhatAnEntryHolds) {
   limits.max_in_flight = 1;
   limits.max_buffer_size = 0;
   ProducerQueue queue(limits, RequestNumber(1));
-  EXPECT_EQ(queue.admit(8 * kMiB, {}), Admission::kOpened);
+  EXPECT_EQ(queue.admit(8 * kMebibyte, {}), Admission::kOpened);
   ASSERT_EQ(next_number(queue), 1U);
   // The window is full: what comes now merges.
-  EXPECT_EQ(queue.admit(8 * kMiB, {}), Admission::kOpened);
-  for (int i = 1; i < 7; ++i) EXPECT_EQ(queue.admit(8 * kMiB, {}), Admission::kJoined);
-  EXPECT_EQ(queue.admit(8 * kMiB - entry::kEntryHeaderBytes, {}), Admission::kJoined) << "fits to the byte";
+  EXPECT_EQ(queue.admit(8 * kMebibyte, {}), Admission::kOpened);
+  for (int i = 1; i < 7; ++i) EXPECT_EQ(queue.admit(8 * kMebibyte, {}), Admission::kJoined);
+  EXPECT_EQ(queue.admit(8 * kMebibyte - entry::kEntryHeaderBytes, {}), Admission::kJoined) << "fits to the byte";
   EXPECT_EQ(queue.admit(1, {}), Admission::kOpened);
   EXPECT_EQ(queue.admit(kBatchBytesMax, {}), Admission::kOpened);
   EXPECT_EQ(queue.admit(kBatchBytesMax + 1, {}), Admission::kTooLarge);
@@ -261,9 +261,9 @@ TEST(ProducerQueue, KeepsItsBudgetAndItsOrderWhateverHappens) {
   SCOPED_TRACE(fmt::format("seed {}", seed));
   for (std::uint64_t round = 0; round < 40; ++round) {
     SeededRandom random(seed + round);
-    ProducerLimits limits{.max_buffer_size = random.below(3) == 0 ? 0 : (1 + random.below(6 * 1024)) * kMiB,
+    ProducerLimits limits{.max_buffer_size = random.below(3) == 0 ? 0 : (1 + random.below(6 * 1024)) * kMebibyte,
                           .max_in_flight = random.below(6),
-                          .batch_bytes = (1 + random.below(100)) * kMiB,
+                          .batch_bytes = (1 + random.below(100)) * kMebibyte,
                           .linger_max = milliseconds(random.below(20)),
                           .retry_pause = milliseconds(random.below(20)),
                           .retry_for = seconds(100'000)};
@@ -276,7 +276,7 @@ TEST(ProducerQueue, KeepsItsBudgetAndItsOrderWhateverHappens) {
     const auto step = [&](bool sends) {
       now += milliseconds(random.below(5));
       if (sends && random.below(3) != 0) {
-        const std::uint64_t bytes = 1 + random.below(random.below(4) == 0 ? 8 * kMiB : 1000);
+        const std::uint64_t bytes = 1 + random.below(random.below(4) == 0 ? 8 * kMebibyte : 1000);
         const Admission admission = queue.admit(bytes, now);
         ASSERT_EQ(admission == Admission::kFull || admission == Admission::kTooLarge, held + bytes > budget || bytes > budget);
         if (admission == Admission::kOpened || admission == Admission::kJoined) {
