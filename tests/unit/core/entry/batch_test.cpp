@@ -135,12 +135,13 @@ TEST(BatchView, RefusesFramesThatDoNotTileTheBatch) {
   auto draft = std::move(builder).finish();
   ASSERT_TRUE(draft.has_value());
   const SharedEntry shared = std::move(*draft).stamp(stamp_at(Offset{0}));
+  constexpr std::size_t kSecond = kMessageHeaderBytes + 3 + 7 + 8;  // where the second frame begins; key, payload, headers of the first
   struct Lie {
     std::size_t at;
     int value;
   };
   for (const Lie lie : {Lie{0, 1}, Lie{32, 4}, Lie{32, 255}, Lie{35, 1}, Lie{36, 8}, Lie{40, 9}, Lie{40, 0}, Lie{46, 0}, Lie{46, 2},
-                        Lie{46, 7}, Lie{47, 1}}) {
+                        Lie{46, 7}, Lie{47, 1}, Lie{kSecond + 40, 0}}) {
     ByteVector bytes(shared.view.bytes().begin(), shared.view.bytes().end());
     bytes[kEntryHeaderBytes + lie.at] = static_cast<std::byte>(lie.value);
     const U128 body = xxh3_128(Bytes(bytes).subspan(kEntryHeaderBytes, shared.header().size - kEntryHeaderBytes));

@@ -101,13 +101,21 @@ TEST_F(EntryLog, WritesUnsyncedEntriesWhileASyncRuns) {
 TEST_F(EntryLog, RefusesAnEntryThatDoesNotFollow) {
   must_open();
   must_append(batch_of(1, "a"));
-  entry::EntryDraft draft = batch_of(1, "b");
-  entry::EntryStamp stamp = log_->next_stamp(draft, clock_.wall(), false);
-  stamp.parent = U128{1, 2};
-  std::optional<Error> error;
-  log_->append(std::move(draft).stamp(stamp), [&](Result<void> result) { error = result.error(); });
-  ASSERT_TRUE(error.has_value());
-  EXPECT_EQ(error->code(), "log.out_of_sequence");
+  const auto code_of = [this](const std::function<void(entry::EntryStamp&)>& change) {
+    entry::EntryDraft draft = batch_of(1, "b");
+    entry::EntryStamp stamp = log_->next_stamp(draft, clock_.wall(), false);
+    change(stamp);
+    std::string code;
+    log_->append(std::move(draft).stamp(stamp), [&](Result<void> result) { code = result ? "taken" : result.error().code(); });
+    queue_.run_all();
+    return code;
+  };
+  EXPECT_EQ(code_of([](entry::EntryStamp& stamp) { stamp.op = stamp.op.next(); }), "log.out_of_sequence");
+  EXPECT_EQ(code_of([](entry::EntryStamp& stamp) { stamp.parent = U128{1, 2}; }), "log.out_of_sequence");
+  EXPECT_EQ(code_of([](entry::EntryStamp& stamp) { stamp.base_offset = stamp.base_offset.next(); }), "log.out_of_sequence");
+  const TimestampUs last = log_->head().last_timestamp;
+  EXPECT_EQ(code_of([last](entry::EntryStamp& stamp) { stamp.timestamp = last; }), "log.out_of_sequence");
+  EXPECT_EQ(code_of([](entry::EntryStamp& stamp) { stamp.incarnation = Incarnation{4}; }), "log.out_of_sequence");
   must_append(batch_of(1, "c"));
 }
 
@@ -337,6 +345,38 @@ TEST_F(EntryLog, RetriesASegmentThatCouldNotBeRemovedBeforeTheNextOne) {
   EXPECT_EQ(drop_before(sealed[1].next_offset).value(), 2U);
   must_open(with);
   EXPECT_EQ(log_->first_op(), sealed[2].first_op);
+}
+
+TEST_F(EntryLog, KeepsTheNextSegmentUntilTheOneBeforeItIsDurablyGone) {
+  auto with = options();
+  with.segment_bytes = 6000;
+  must_open(with);
+  for (int i = 0; i < 40; ++i) must_append(batch_of(2, "x"));
+  ASSERT_TRUE(checkpoint("state").has_value());
+  const auto sealed = log_->sealed_segments();
+  storage_.fault = MemoryStorage::Fault{Change::kSyncDirectory, 1, EIO};
+  EXPECT_FALSE(drop_before(sealed[1].next_offset).has_value());
+  EXPECT_FALSE(storage_.exists(path_of(sealed[0].first_op)));
+  EXPECT_TRUE(storage_.exists(path_of(sealed[1].first_op))) << "a crash may bring the first one back: no hole behind it";
+}
+
+TEST_F(EntryLog, SealsASegmentBeforeItCompletesTheNextOne) {
+  auto with = options();
+  with.segment_bytes = 6000;
+  must_open(with);
+  must_append(batch_of(2, "x"));
+  std::size_t answers = 0;
+  for (int i = 0; i < 40 && log_->sealed_segments().empty(); ++i) {
+    log_->append(stamped(batch_of(2, "x")), [&](Result<void> result) { answers += result ? 1U : 0U; });
+    if (queue_.size() > 0) queue_.run_one();
+  }
+  ASSERT_EQ(queue_.size(), 1U) << "the seal";
+  for (int i = 0; i < 20; ++i) log_->append(stamped(batch_of(2, "x")), [&](Result<void> result) { answers += result ? 1U : 0U; });
+  EXPECT_EQ(queue_.size(), 1U) << "the next roll waits for it";
+  EXPECT_EQ(log_->sealed_segments().size(), 1U);
+  queue_.run_all();
+  EXPECT_GT(log_->sealed_segments().size(), 2U);
+  EXPECT_EQ(log_->acknowledged_op(), log_->head().op);
 }
 
 TEST_F(EntryLog, ReportsDamageInACompleteSegmentWithItsPosition) {

@@ -99,6 +99,22 @@ TEST_F(FrontierRules, RefuseDamageBelowWhatWasDurable) {
   EXPECT_EQ(log_->head().op, Op{4});
 }
 
+// Whole entries that follow each other, under a header page whose slot has seen others.
+TEST_F(FrontierRules, RefuseOtherEntriesThanTheFrontierNames) {
+  ASSERT_EQ(open_code(), "opened");
+  fill(3, true);
+  lose_power(sim::PowerLoss::kEverything);
+  ByteVector page(log::kSegmentPageBytes);
+  ASSERT_TRUE((*machine_.process().open(segment(), storage::OpenMode::kRead))->read(0, page).has_value());
+  ASSERT_TRUE(machine_.process().remove(segment()).has_value());
+  ASSERT_TRUE(machine_.process().remove(index()).has_value());
+  ASSERT_EQ(open_code(), "opened");
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(append(batch_of(2, "y"), true));
+  lose_power(sim::PowerLoss::kEverything);
+  ASSERT_TRUE((*machine_.process().open(segment(), storage::OpenMode::kReadWrite))->write(0, page).has_value());
+  EXPECT_EQ(open_code(), "log.fsynced_log_loss");
+}
+
 TEST_F(FrontierRules, CutDamageAboveItAfterThePowerFailed) {
   ASSERT_EQ(open_code(), "opened");
   fill(2, false);

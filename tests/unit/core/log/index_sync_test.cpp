@@ -55,10 +55,18 @@ TEST_F(Halves, ShareTheirSyncAlsoWhereEntriesAskForNone) {
 TEST_F(Halves, OfADefaultLogSyncTheIndexWithItsSegmentOnly) {
   auto with = options();
   with.index_stride_bytes = 1;
+  with.segment_bytes = 8192;
   must_open(with);
   const std::uint64_t syncs = storage_.syncs;
   must_append(batch_of(1, "a"), true);
   EXPECT_EQ(storage_.syncs, syncs + 1);
+  // A roll syncs the log, then the index, then what is new.
+  for (int i = 0; i < 40; ++i) {
+    storage_.fault = MemoryStorage::Fault{Change::kSync, 2, EIO};
+    if (!append(batch_of(1, std::string(1000, 'b')))) break;
+  }
+  EXPECT_EQ(storage_.fault_path, index_path_of(Op{1}));
+  EXPECT_TRUE(log_->fenced());
 }
 
 // Full: the slot, the entries (half of them are written), the index entry. Whatever the other half did, the same bytes go to the same

@@ -263,6 +263,19 @@ TEST_F(Truncate, OfAnEntryThatIsInTheCacheAloneSyncsItFirst) {
   EXPECT_TRUE(slots->newest->is_clean());
 }
 
+TEST_F(Truncate, WaitsForTheSyncThatIsUnderWay) {
+  must_open(replicated());
+  for (const char* text : {"a", "b"}) send_and_run(text, false);
+  std::optional<Result<void>> synced;
+  log_->sync([&](Result<void> outcome) { synced = std::move(outcome); });
+  ASSERT_EQ(queue_.size(), 1U);
+  log_->truncate(Op{1}, entries_.at(Op{1}).header().identity, [this](Result<void>) { truncated_ = "done"; });
+  EXPECT_EQ(queue_.size(), 1U) << "its slot would be that of the sync";
+  queue_.run_all();
+  EXPECT_EQ(truncated_, "done");
+  EXPECT_TRUE(synced.has_value());
+}
+
 TEST_F(Truncate, ThatFailsHalfWayFencesTheLog) {
   must_open(replicated());
   send_and_run("a");

@@ -115,6 +115,19 @@ TEST_F(DataDirectoryTest, TrashTakesAGroupsFilesAway) {
   EXPECT_TRUE(std::filesystem::is_empty(temporary_ / "data/trash"));
 }
 
+TEST_F(DataDirectoryTest, AGroupIsInTheTrashDurably) {
+  TroubledStorage storage;
+  const auto directory = DataDirectory::open(storage, temporary_ / "data", random_);
+  ASSERT_TRUE(directory.has_value()) << directory.error().to_string();
+  const GroupDirectory group{GroupId(3), Incarnation(9)};
+  std::filesystem::create_directory(directory->group_path(group));
+  const std::size_t before = storage.synced_directories().size();
+  ASSERT_TRUE(directory->move_to_trash(group));
+  const std::vector<std::string> synced = storage.synced_directories();
+  const std::vector<std::string> wanted{temporary_ / "data/groups", temporary_ / "data/trash"};
+  EXPECT_EQ(std::vector(synced.begin() + static_cast<std::ptrdiff_t>(before), synced.end()), wanted);
+}
+
 TEST_F(DataDirectoryTest, WhatCannotBeRemovedFromTrashKeepsNothingElseThere) {
   TroubledStorage storage;
   const auto directory = DataDirectory::open(storage, temporary_ / "data", random_);

@@ -133,6 +133,17 @@ TEST_F(GroupHostTest, ASegmentThatCannotBeRemovedIsAWarning) {
   EXPECT_FALSE(storage_.exists(options().directory + "/" + log::segment_name(Op(1))));
 }
 
+TEST_F(GroupHostTest, TellsTheProcessOfAFailedSyncBeforeItAnswers) {
+  std::optional<std::size_t> told;
+  host_->propose(batch_of("lost"), true, [&](const Result<Proposed>& outcome) {
+    EXPECT_FALSE(outcome.has_value());
+    told = machine_.fenced.size();
+  });
+  storage_.fault = MemoryStorage::Fault{Change::kSync, 1, EIO};
+  queue_.run_all();
+  EXPECT_EQ(told, 1U) << "who hears of the failure may look for its cause at once";
+}
+
 // Acknowledged bytes in the page cache that the last sync cannot save are no clean end.
 TEST_F(GroupHostTest, AFailedSyncOfTheCloseFencesToo) {
   propose("one");
@@ -162,6 +173,7 @@ TEST_F(GroupHostTest, AFailedSyncAfterTheLastCheckpointFencesToo) {
   WithoutCheckpoints machine;
   GroupHost host(open_log(), machine, clock_);
   host.propose(batch_of("one"), false, [](const Result<Proposed>&) {});
+  queue_.run_all();  // the offsets are reserved
   storage_.fault = MemoryStorage::Fault{Change::kSync, 1, EIO};
   host.close(into(closed_));
   queue_.run_all();

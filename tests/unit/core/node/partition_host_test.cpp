@@ -84,6 +84,22 @@ TEST_F(PartitionHostTest, GoesOnlyAfterItsSegmentsWereRemoved) {
   EXPECT_TRUE(warnings_.empty());
 }
 
+// The floor may lie inside a segment, which then stays.
+TEST_F(PartitionHostTest, ServesNothingBelowItsFloor) {
+  fill(3);
+  std::optional<Result<PartitionView>> trimmed;
+  host_->propose(partition::Trim{Offset(2)}, into(trimmed));
+  queue_.run_all();
+  ASSERT_TRUE(trimmed.has_value() && trimmed->has_value());
+  std::optional<Result<ReadOutcome>> read;
+  host_->read({.from = Offset(1)}, into(read));
+  queue_.run_all();
+  ASSERT_TRUE(read.has_value());
+  ASSERT_FALSE(read->has_value());
+  EXPECT_TRUE(read->error().is(Errc::kOutOfRange)) << read->error().to_string();
+  EXPECT_NE(read->error().to_string().find("earliest=2"), std::string::npos) << read->error().to_string();
+}
+
 TEST_F(PartitionHostTest, GoesOnlyAfterItsCheckpointWasWritten) {
   fill(3);
   host_->append({batch_of(std::string(1000, 'x'))}, [](const Result<Proposed>& outcome) { EXPECT_TRUE(outcome.has_value()); });

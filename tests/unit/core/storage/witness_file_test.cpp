@@ -76,6 +76,20 @@ TEST_F(WitnessFileTest, HasWhatAKilledProcessStored) {
   EXPECT_THAT(read(), ElementsAre(record_of(1, 9)));
 }
 
+TEST_F(WitnessFileTest, HasTheRecordBeforeOneThatAKillHasTorn) {
+  auto file = create();
+  WitnessCell* cell = file->claim(GroupId(1), Incarnation(1));
+  cell->store(record_of(1, 8));
+  cell->store(record_of(1, 9));
+  const std::string path = file->path();
+  file.reset();
+  ASSERT_THAT(read(), ElementsAre(record_of(1, 9)));
+  std::fstream bytes(path, std::ios::in | std::ios::out | std::ios::binary);
+  bytes.seekp(kWitnessHeaderBytes + 24).put('\x7f');  // the second record is in the first slot
+  bytes.close();
+  EXPECT_THAT(read(), ElementsAre(record_of(1, 8)));
+}
+
 TEST_F(WitnessFileTest, IsNotReadWhileItsProcessLivesNorRemoved) {
   auto file = create();
   file->claim(GroupId(1), Incarnation(1))->store(record_of(1, 1));
