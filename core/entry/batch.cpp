@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/base/checksum.hpp"
+#include "core/base/mutation.hpp"
 #include "core/entry/frame.hpp"
 
 namespace sluice::entry {
@@ -39,7 +40,7 @@ Result<void> BatchBuilder::add(const RecordView& record) {
 }
 
 Result<EntryDraft> BatchBuilder::finish(std::optional<Bytes> source_state) && {
-  if (count_ == 0) return fail(Errc::kBatchEmpty, "a batch without a record");
+  if (count_ == 0 && !SLUICE_MUTATED(kEmptyBatchTaken)) return fail(Errc::kBatchEmpty, "a batch without a record");
   const std::size_t messages_bytes = bytes_.size() - kEntryHeaderBytes;
   if (source_state) {
     if (source_state->empty() || source_state->size() > kStateSectionBytesMax) {
@@ -78,7 +79,8 @@ Result<BatchView> BatchView::parse(const EntryView& entry) {
       return fail(Errc::kBadShape, fmt::format("message {} of the batch says that it is number {}", i, message.deltas.offset));
     at += message.frame_bytes;
   }
-  if (at != frames.size()) return fail(Errc::kBadShape, fmt::format("{} bytes follow the last message of the batch", frames.size() - at));
+  if (at != frames.size() && !SLUICE_MUTATED(kBatchTailIgnored))
+    return fail(Errc::kBadShape, fmt::format("{} bytes follow the last message of the batch", frames.size() - at));
   return BatchView(header, frames, entry.body().subspan(header.messages_bytes));
 }
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/base/checksum.hpp"
+#include "core/base/mutation.hpp"
 
 namespace sluice::entry {
 namespace {
@@ -170,14 +171,16 @@ Result<void> decode_entry_header(Bytes bytes, EntryHeader& header) {
   const std::byte* const from = bytes.data();
   if (load_le<std::uint32_t>(from + at::kMagic) != kEntryMagic) return fail(Errc::kDamaged, "no entry begins here");
   load_header(from, header);
-  if (header_identity(from) != header.identity) return fail(Errc::kDamaged, "the entry header does not match its checksum");
+  if (header_identity(from) != header.identity && !SLUICE_MUTATED(kHeaderChecksumIgnored))
+    return fail(Errc::kDamaged, "the entry header does not match its checksum");
   if (header.release == 0 || header.release > kEntryRelease)
     return fail(Errc::kNewerRelease, fmt::format("an entry of release {}; this one knows up to {}", header.release, kEntryRelease));
   if (header.codec != Codec::kNone) return fail(Errc::kNewerRelease, fmt::format("unknown codec {}", static_cast<unsigned>(header.codec)));
   if (header.kind < EntryKind::kMessages || header.kind > EntryKind::kGap)
     return fail(Errc::kNewerRelease, fmt::format("unknown entry kind {}", static_cast<unsigned>(header.kind)));
-  if ((header.flags & ~flag::kAll) != 0) return fail(Errc::kNewerRelease, fmt::format("unknown entry flags {:#x}", header.flags));
-  if (!all_zero({from + at::kReserved, kEntryHeaderBytes - at::kReserved}))
+  if ((header.flags & ~flag::kAll) != 0 && !SLUICE_MUTATED(kUnknownFlagsIgnored))
+    return fail(Errc::kNewerRelease, fmt::format("unknown entry flags {:#x}", header.flags));
+  if (!SLUICE_MUTATED(kReservedBytesIgnored) && !all_zero({from + at::kReserved, kEntryHeaderBytes - at::kReserved}))
     return fail(Errc::kNewerRelease, "reserved bytes of the entry header are not zero");
   if (header.size < kEntryHeaderBytes || header.size > kEntryBytesMax)
     return fail(Errc::kBadShape, fmt::format("an entry of {} bytes", header.size));
@@ -198,9 +201,10 @@ Result<EntryView> EntryView::verify_body(const EntryHeader& header, Bytes bytes)
 Result<void> EntryView::verify_body(const EntryHeader& header, Bytes bytes, EntryView& out) {
   const std::size_t stored = header.stored_bytes();
   if (stored > bytes.size()) return fail(Errc::kTruncated, fmt::format("an entry of {} bytes where {} are left", stored, bytes.size()));
-  if (xxh3_128(bytes.subspan(kEntryHeaderBytes, header.size - kEntryHeaderBytes)) != header.body_checksum)
-    return fail(Errc::kDamaged, "the entry's body does not match its checksum");
-  if (!all_zero(bytes.subspan(header.size, stored - header.size))) return fail(Errc::kDamaged, "the entry's padding is not zero");
+  const bool intact = xxh3_128(bytes.subspan(kEntryHeaderBytes, header.size - kEntryHeaderBytes)) == header.body_checksum;
+  if (!intact && !SLUICE_MUTATED(kBodyChecksumIgnored)) return fail(Errc::kDamaged, "the entry's body does not match its checksum");
+  if (!SLUICE_MUTATED(kPaddingIgnored) && !all_zero(bytes.subspan(header.size, stored - header.size)))
+    return fail(Errc::kDamaged, "the entry's padding is not zero");
   out.header_ = header;
   out.bytes_ = bytes.first(stored);
   return {};
@@ -208,7 +212,7 @@ Result<void> EntryView::verify_body(const EntryHeader& header, Bytes bytes, Entr
 
 Result<EntryView> EntryView::verify(Bytes bytes) {
   SLUICE_TRY(EntryView view, verify_front(bytes));
-  if (view.bytes().size() != bytes.size())
+  if (view.bytes().size() != bytes.size() && !SLUICE_MUTATED(kTrailingBytesIgnored))
     return fail(Errc::kBadShape, fmt::format("{} bytes follow the entry", bytes.size() - view.bytes().size()));
   return view;
 }

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/mutation.hpp"
 #include "core/entry/errc.hpp"
 #include "core/entry/frame.hpp"
 
@@ -54,8 +55,8 @@ Result<Message> decode_message(Bytes bytes) {
     return fail(Errc::kBadShape, fmt::format("a message of {} bytes where {} are left", sizes.frame(), bytes.size()));
   const auto flags = load_le<std::uint8_t>(bytes.data() + frame::kFlags);
   const auto reserved = load_le<std::uint8_t>(bytes.data() + frame::kReserved);
-  if ((flags & ~(frame::kHasKey | frame::kHasPayload)) != 0 || reserved != 0)
-    return fail(Errc::kBadShape, "unknown flags in a message header");
+  const bool known = (flags & ~(frame::kHasKey | frame::kHasPayload)) == 0 && reserved == 0;
+  if (!known && !SLUICE_MUTATED(kMessageReservedIgnored)) return fail(Errc::kBadShape, "unknown flags in a message header");
   if ((flags & frame::kHasKey) == 0 && sizes.key != 0) return fail(Errc::kBadShape, "an absent key with a size");
   if ((flags & frame::kHasPayload) == 0 && sizes.payload != 0) return fail(Errc::kBadShape, "an absent payload with a size");
   SLUICE_CHECK(HeadersView::parse(bytes.subspan(kMessageHeaderBytes + std::size_t{sizes.key} + sizes.payload, sizes.headers)));

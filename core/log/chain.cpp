@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "core/base/mutation.hpp"
+
 namespace sluice::log {
 
 LogHead empty_head(GroupId group, Incarnation incarnation) {
@@ -23,10 +25,11 @@ LogHead head_after(const entry::EntryHeader& header) {
 
 Result<void> check_follows(const LogHead& head, const entry::EntryHeader& header) {
   if (header.op != head.op.next()) return fail(Errc::kHole, fmt::format("op {} follows op {}", header.op, head.op));
-  if (header.parent != head.id) return fail(Errc::kHole, fmt::format("op {} names another parent than the entry before it", header.op));
-  if (header.base_offset != head.next_offset)
+  if (header.parent != head.id && !SLUICE_MUTATED(kParentUnchecked))
+    return fail(Errc::kHole, fmt::format("op {} names another parent than the entry before it", header.op));
+  if (header.base_offset != head.next_offset && !SLUICE_MUTATED(kOffsetsUnchecked))
     return fail(Errc::kHole, fmt::format("op {} begins at offset {} where {} is next", header.op, header.base_offset, head.next_offset));
-  if (header.base_timestamp <= head.last_timestamp) {
+  if (header.base_timestamp <= head.last_timestamp && !SLUICE_MUTATED(kTimestampUnchecked)) {
     return fail(Errc::kHole,
                 fmt::format("op {} has timestamp {}, which is not after {}", header.op, header.base_timestamp, head.last_timestamp));
   }

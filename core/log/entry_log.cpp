@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/mutation.hpp"
 #include "core/log/chain.hpp"
 #include "core/log/entry_log_impl.hpp"
 #include "core/log/recovery.hpp"
@@ -80,7 +81,7 @@ entry::EntryStamp EntryLog::Impl::next_stamp(const entry::EntryDraft& draft, Tim
           .commit = Op{0},
           .view = View{0},
           .base_offset = head_.next_offset,
-          .timestamp = std::max(now, head_.last_timestamp + 1),
+          .timestamp = SLUICE_MUTATED(kTimestampRepeats) ? now : std::max(now, head_.last_timestamp + 1),
           .must_sync = must_sync,
           .first_of_segment = tail_empty || tail_bytes_ + draft.stored_bytes() > options_.segment_bytes};
 }

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/mutation.hpp"
 #include "core/log/entry_log_impl.hpp"
 
 namespace sluice::log {
@@ -11,7 +12,8 @@ namespace sluice::log {
 void EntryLog::Impl::write_checkpoint(Op op, ByteVector body, Completion<void> done) {
   if (auto error = closed_error()) return done(fail(std::move(*error)));
   if (checkpointing_) return done(fail(Errc::kOutOfSequence, "another checkpoint of this log is being written"));
-  const Op newest = options_.replicated ? std::min(acknowledged_op_, committed_op_) : acknowledged_op_;
+  const Op newest =
+      options_.replicated && !SLUICE_MUTATED(kCheckpointUncommitted) ? std::min(acknowledged_op_, committed_op_) : acknowledged_op_;
   if (op.value() == 0 || op < checkpoint_op_ || op > newest) {
     return done(fail(Errc::kOutOfSequence,
                      fmt::format("a checkpoint at op {}; the last one is at {}, the log is at {}", op, checkpoint_op_, newest)));
@@ -32,7 +34,7 @@ void EntryLog::Impl::write_checkpoint(Op op, ByteVector body, Completion<void> d
         const entry::EntryHeader& header = newest->front().header();
         Checkpoint checkpoint{self->options_.group, self->options_.incarnation, op, header.identity, header.next_offset, std::move(body)};
         // The log first: a checkpoint that is newer than the log's end would be proof of a loss.
-        self->sync_to(op,
+        self->sync_to(SLUICE_MUTATED(kCheckpointBeforeLog) ? Op{0} : op,
                       [self, bytes_before, checkpoint = std::move(checkpoint), finish = std::move(finish)](Result<void> synced) mutable {
                         if (!synced) return finish(std::move(synced));
                         self->store_checkpoint(std::move(checkpoint), bytes_before, std::move(finish));
@@ -63,8 +65,10 @@ bool EntryLog::Impl::may_become_active(const Segment& segment) const {
 void EntryLog::Impl::drop_before(Offset trim_floor, Completion<std::size_t> done) {
   if (auto error = closed_error()) return done(fail(std::move(*error)));
   if (dropping_) return done(std::size_t{0});
-  while (segments_.size() > 1 && to_remove_.size() < kDropSegmentsMax && segments_.front().end.next_offset <= trim_floor &&
-         segments_.front().end.op <= checkpoint_op_ && !may_become_active(segments_.front())) {
+  while (segments_.size() > 1 && to_remove_.size() < kDropSegmentsMax &&
+         (segments_.front().end.next_offset <= trim_floor || SLUICE_MUTATED(kUnlinkedAboveFloor)) &&
+         (segments_.front().end.op <= checkpoint_op_ || SLUICE_MUTATED(kUnlinkedBeforeCheckpoint)) &&
+         !may_become_active(segments_.front())) {
     to_remove_.push_back(segments_.front().page.first_op);
     segments_.pop_front();
   }

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/mutation.hpp"
 #include "core/log/entry_log_impl.hpp"
 
 namespace sluice::log {
@@ -141,7 +142,8 @@ void EntryLog::Impl::keep_files(Op first_op, std::shared_ptr<const SegmentFiles>
 
 void EntryLog::Impl::read(const ReadRequest& request, Completion<ReadResult> done) {
   if (abandoned_) return done(fail(Errc::kStopped, "the log is closed"));
-  const ScanRequest wanted{std::nullopt, request.from, std::min(request.up_to, head_.op), request.bytes_max};
+  const Op bound = SLUICE_MUTATED(kReadBeyondCommit) ? head_.op : std::min(request.up_to, head_.op);
+  const ScanRequest wanted{std::nullopt, request.from, bound, request.bytes_max};
   if (auto in_range = check_range(wanted); !in_range) return done(fail(std::move(in_range).error()));
   const auto finish = [from = request.from](std::vector<entry::SharedEntry> entries, Op segment, std::uint64_t position) {
     ReadResult out;

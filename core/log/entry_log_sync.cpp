@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/mutation.hpp"
 #include "core/log/chain.hpp"
 #include "core/log/entry_log_impl.hpp"
 
@@ -64,11 +65,12 @@ void EntryLog::Impl::sync_for_others() {
 // Whether the next entry begins a segment and the active one must be completed first.
 bool EntryLog::Impl::roll_is_due() const {
   const Segment& active = segments_.back();
+  if (SLUICE_MUTATED(kRollFlagIgnored)) return false;
   return queued_.front().header().has(entry::flag::kFirstOfSegment) && active.end.op >= active.page.first_op;
 }
 
 void EntryLog::Impl::start_roll() {
-  if (syncing_ || sealing_ || unsealed_ || prewriter_.under_way()) return;
+  if (syncing_ || (sealing_ && !SLUICE_MUTATED(kThirdUnsealed)) || unsealed_ || prewriter_.under_way()) return;
   busy_ = true;
   auto pair = std::make_shared<SegmentPair>();
   pair->page = page_after(segments_.back().end, options_.group, options_.incarnation);
@@ -104,13 +106,13 @@ std::optional<std::uint64_t> EntryLog::Impl::zeros_at() const {
 // Complete first, then begin: a segment that has a successor is whole on the device, and ends with its last entry.
 Result<void> EntryLog::Impl::complete_segment(storage::File& log, storage::File& index, std::optional<std::uint64_t> cut_at,
                                               SegmentPair& pair) {
-  if (cut_at) {
+  if (cut_at && !SLUICE_MUTATED(kZerosSealed)) {
     auto cut = log.truncate(*cut_at);
     if (!cut) pair.no_room = cut.error().is(sluice::Errc::kNoSpace);
     SLUICE_CHECK(std::move(cut));
   }
-  SLUICE_CHECK(log.sync());
-  return index.sync();
+  if (!SLUICE_MUTATED(kRollBeforeLogSync)) SLUICE_CHECK(log.sync());
+  return SLUICE_MUTATED(kRollBeforeIndexSync) ? Result<void>() : index.sync();
 }
 
 Result<void> EntryLog::Impl::begin_segment(storage::Storage& storage, const std::string& directory, SegmentPair& pair,
@@ -125,11 +127,11 @@ Result<void> EntryLog::Impl::begin_segment(storage::Storage& storage, const std:
   pair.log = *std::move(log);
   auto written = pair.log->write(0, encode_first_page(pair.page, pair.slot.frontier));
   if (!made(written)) return written;
-  SLUICE_CHECK(pair.log->sync());
+  if (!SLUICE_MUTATED(kRollPageUnsynced)) SLUICE_CHECK(pair.log->sync());
   auto index = storage.open(directory + "/" + index_name(pair.page.first_op), storage::OpenMode::kReplace);
   if (!made(index)) return fail(std::move(index).error());
   pair.index = *std::move(index);
-  return storage.sync_directory(directory);
+  return SLUICE_MUTATED(kRollDirectoryUnsynced) ? Result<void>() : storage.sync_directory(directory);
 }
 
 void EntryLog::Impl::on_rolled(SegmentPair& pair) {
@@ -151,7 +153,7 @@ void EntryLog::Impl::on_rolled(SegmentPair& pair) {
 
 // What the group may still replace is not sealed, nor is the segment that the replacement would go to.
 bool EntryLog::Impl::may_seal() const {
-  return !options_.replicated || committed_op_ >= segments_.back().page.first_op;
+  return SLUICE_MUTATED(kUncommittedSealed) || !options_.replicated || committed_op_ >= segments_.back().page.first_op;
 }
 
 // The frontier is in the new segment by now. One slot after the other: at any moment one of them verifies.
@@ -186,7 +188,7 @@ void EntryLog::Impl::close(Completion<void> done) {
   close_done_ = std::move(done);
   retry();
   // A failure reaches close_done_ by itself.
-  sync_to(head_.op, [](Result<void>) {});
+  sync_to(SLUICE_MUTATED(kCleanMarkEarly) ? Op{0} : head_.op, [](Result<void>) {});
 }
 
 // What nobody waits for any more is written and synced: now the frontier says that nothing is in doubt. Whether it made progress.
@@ -199,7 +201,7 @@ bool EntryLog::Impl::start_close_if_wanted() {
     return false;
   }
   busy_ = true;
-  auto slot = std::make_shared<FrontierWriter::Slot>(frontier_.next(synced_, limit));
+  auto slot = std::make_shared<FrontierWriter::Slot>(frontier_.next(SLUICE_MUTATED(kCleanMarkEarly) ? written() : synced_, limit));
   queue_.submit(
       [log = active_log_, cut_at = zeros_at(), slot]() -> Result<void> {
         if (cut_at) SLUICE_CHECK(log->truncate(*cut_at));
@@ -227,7 +229,7 @@ void EntryLog::Impl::fence(Error error) {
   if (fenced_ || abandoned_) return;
   if (!error.is(Errc::kStorageFull)) error = Error(Errc::kFenced, fmt::format("{}: {}", options_.directory, error.message()));
   fenced_ = std::move(error);
-  if (!fenced_->is(Errc::kStorageFull)) mark_fence();
+  if (!fenced_->is(Errc::kStorageFull) && !SLUICE_MUTATED(kFenceUnmarked)) mark_fence();
   drop_waiters(*fenced_);
   unsynced_.clear();
   unsynced_.let_others_in();
@@ -247,7 +249,7 @@ void EntryLog::Impl::drop_waiters(const Error& error) {
   waiters.swap(waiters_);
   std::deque<Waiter> syncs;
   syncs.swap(sync_waiters_);
-  for (Waiter& waiter : waiters) waiter.done(fail(error));
+  for (Waiter& waiter : waiters) waiter.done(SLUICE_MUTATED(kFencedAcknowledges) ? Result<void>() : fail(error));
   for (Waiter& waiter : syncs) waiter.done(fail(error));
   end_truncation(fail(error));
   finish_close(fail(error));

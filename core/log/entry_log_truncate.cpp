@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/mutation.hpp"
 #include "core/log/chain.hpp"
 #include "core/log/entry_log_impl.hpp"
 
@@ -33,7 +34,7 @@ Result<void> EntryLog::Impl::check_truncation(Op op) const {
   if (truncation_) return fail(Errc::kOutOfSequence, fmt::format("the log is being truncated to op {}", truncation_->op));
   if (op > head_.op) return fail(Errc::kUnknownEntry, fmt::format("{}: op {}, the log ends at {}", options_.directory, op, head_.op));
   const Op kept = std::min(std::max(committed_op_, checkpoint_op_), head_.op);
-  if (op < kept || op.next() < segments_.front().page.first_op)
+  if ((op < kept && !SLUICE_MUTATED(kCommittedTruncated)) || op.next() < segments_.front().page.first_op)
     return fail(Errc::kCommitted, fmt::format("{}: a truncation to op {}, op {} is committed", options_.directory, op, kept));
   // Guaranteed by what is committed; but a seal cannot be taken back.
   const Op unsealed = segments_[first_open()].page.first_op;
@@ -172,12 +173,12 @@ std::uint64_t EntryLog::Impl::cut_segments(const LogPoint& durable, TruncationJo
 }
 
 void EntryLog::Impl::truncate_to(const LogHead& target, const LogPoint& durable) {
-  if (target.id != truncation_->id) {
+  if (target.id != truncation_->id && !SLUICE_MUTATED(kTruncatedIdUnchecked)) {
     busy_ = false;
     end_truncation(fail(Errc::kUnknownEntry, fmt::format("{}: op {} is another entry", options_.directory, target.op)));
     return pump();
   }
-  ++epoch_;
+  if (!SLUICE_MUTATED(kEpochStays)) ++epoch_;
   auto job = std::make_shared<TruncationJob>();
   if (beginning_) job->interrupted_roll = segments_.back().end.op.next();
   std::uint64_t removed = forget_above(target);
@@ -191,10 +192,11 @@ void EntryLog::Impl::truncate_to(const LogHead& target, const LogPoint& durable)
 
 Result<void> EntryLog::Impl::run_truncation(storage::Storage& storage, const std::string& directory, TruncationJob& job) {
   // It holds nothing, and its name would continue what goes.
-  if (job.interrupted_roll) SLUICE_CHECK(remove_segment_files(storage, directory, *job.interrupted_roll));
-  if (job.sync_first) SLUICE_CHECK(job.log->sync());
+  if (job.interrupted_roll && !SLUICE_MUTATED(kInterruptedRollKept))
+    SLUICE_CHECK(remove_segment_files(storage, directory, *job.interrupted_roll));
+  if (job.sync_first && !SLUICE_MUTATED(kTruncationKeepsUnsynced)) SLUICE_CHECK(job.log->sync());
   SLUICE_CHECK(job.log->write(job.slot.position(), job.slot.bytes));
-  SLUICE_CHECK(job.log->sync());
+  if (!SLUICE_MUTATED(kTruncationUndecided)) SLUICE_CHECK(job.log->sync());
   // Decided: a start that finds this slot goes on from here.
   if (job.truncated_segment) SLUICE_CHECK(remove_segment_files(storage, directory, *job.truncated_segment));
   if (!job.index) {
@@ -202,7 +204,7 @@ Result<void> EntryLog::Impl::run_truncation(storage::Storage& storage, const std
   }
   SLUICE_CHECK(job.index->truncate(job.index_bytes));
   SLUICE_CHECK(job.log->truncate(job.slot.frontier.durable.position));
-  return job.log->sync();
+  return SLUICE_MUTATED(kTruncationUnsynced) ? Result<void>() : job.log->sync();
 }
 
 void EntryLog::Impl::on_truncated(const TruncationJob& job, Result<void> outcome) {

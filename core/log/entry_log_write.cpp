@@ -4,13 +4,14 @@
 
 #include <fmt/format.h>
 
+#include "core/base/mutation.hpp"
 #include "core/log/chain.hpp"
 #include "core/log/entry_log_impl.hpp"
 
 namespace sluice::log {
 
 std::optional<Error> EntryLog::Impl::closed_error() const {
-  if (fenced_) return fenced_;
+  if (fenced_ && !SLUICE_MUTATED(kFencedTakesMore)) return fenced_;
   if (stopped_) return Error(Errc::kStopped, fmt::format("{} is closed", options_.directory));
   return std::nullopt;
 }
@@ -20,7 +21,7 @@ Result<void> EntryLog::Impl::check_sequence(const entry::EntryHeader& header) co
     return fail(Errc::kOutOfSequence, fmt::format("an entry of group {}, incarnation {}", header.group, header.incarnation));
   }
   if (auto follows = check_follows(head_, header); !follows) return fail(Errc::kOutOfSequence, follows.error().message());
-  if (mint_from_ && (header.kind != entry::EntryKind::kGap || header.next_offset < *mint_from_)) {
+  if (mint_from_ && !SLUICE_MUTATED(kGapLeftOut) && (header.kind != entry::EntryKind::kGap || header.next_offset < *mint_from_)) {
     return fail(Errc::kOutOfSequence,
                 fmt::format("offsets below {} may have been given out before: a gap up to there comes first", *mint_from_));
   }
@@ -46,7 +47,7 @@ void EntryLog::Impl::admit(entry::SharedEntry entry) {
 
 void EntryLog::Impl::append(std::vector<entry::SharedEntry> entries, Completion<void> on_durable) {
   if (auto error = closed_error()) return on_durable(fail(std::move(*error)));
-  if (auto full = storage_full()) return on_durable(fail(std::move(*full)));
+  if (auto full = storage_full(); full && !SLUICE_MUTATED(kFullDiskTakesMore)) return on_durable(fail(std::move(*full)));
   if (truncation_) return on_durable(fail(Errc::kOutOfSequence, fmt::format("the log is being truncated to op {}", truncation_->op)));
   if (entries.empty()) return on_durable(fail(Errc::kOutOfSequence, "an append without an entry"));
   // All or nothing: a later entry is checked against the one before it.
@@ -74,7 +75,7 @@ void EntryLog::Impl::pump() {
   const auto self = shared_from_this();  // a completion may destroy the log
   while (!busy_ && !fenced_) {
     if (truncation_) {
-      if (!syncing_ && !sealing_ && !prewriter_.under_way()) start_truncation();
+      if (SLUICE_MUTATED(kTruncationInFlight) || (!syncing_ && !sealing_ && !prewriter_.under_way())) start_truncation();
       if (truncation_) break;
     }
     if (unsealed_ && !sealing_ && may_seal() && (!full_ || retrying_)) start_seal(*std::exchange(unsealed_, std::nullopt));
@@ -99,10 +100,10 @@ void EntryLog::Impl::pump() {
 
 // One sync at a time; and what is acknowledged without one needs a limit above it that is durable already.
 bool EntryLog::Impl::may_flush_chunk() {
-  if (prewriter_.blocks(chunk_->end_position())) return false;
+  if (prewriter_.blocks(chunk_->end_position()) && !SLUICE_MUTATED(kZerosInTheWay)) return false;
   if (syncing_ && chunk_->must_sync) return false;
   if (chunk_->must_sync) return true;
-  if (frontier_.limit().covers(chunk_->end)) return unsynced_.may_add(chunk_->bytes);
+  if (frontier_.limit().covers(chunk_->end) || SLUICE_MUTATED(kLimitNotAwaited)) return unsynced_.may_add(chunk_->bytes);
   if (!syncing_) {
     start_sync(frontier_.limit_for(chunk_->end));
     if (!frontier_.newest().is_clean()) frontier_.widen();
@@ -148,16 +149,18 @@ Persisted EntryLog::Impl::Chunk::write_log(storage::File& log) const {
 
 Persisted EntryLog::Impl::Chunk::write_index(storage::File& index) const {
   if (index_bytes.empty()) return {};
-  return outcome_of_write(index.write(index_position, index_bytes));
+  auto outcome = outcome_of_write(index.write(index_position, index_bytes));
+  return SLUICE_MUTATED(kIndexHalfForgotten) ? Persisted() : outcome;
 }
 
 void EntryLog::Impl::flush_to_cache() {
   // Right here: a hop to another thread and back would cost more than the copy.
-  auto outcome = chunk_->write_log(*active_log_);
+  auto outcome = SLUICE_MUTATED(kAnsweredFromMemory) ? Persisted() : chunk_->write_log(*active_log_);
   if (outcome) outcome = chunk_->write_index(*active_index_file_);
   if (!outcome) return on_write_failed(std::move(outcome).error());
   const auto chunk = std::exchange(chunk_, nullptr);
   unsynced_.add(chunk->bytes);
+  if (SLUICE_MUTATED(kZerosWithoutSync)) prewrite_beside(*chunk);
   on_written(*chunk);
   // In time, so that no append has to wait for it.
   if (full_) return;
@@ -182,13 +185,15 @@ void EntryLog::Impl::flush() {
   if (!chunk_->must_sync) return flush_to_cache();
   busy_ = true;
   if (options_.clock != nullptr) flush_began_ = options_.clock->monotonic();
-  chunk_->slot = frontier_.next(synced_, frontier_.limit_for(chunk_->end));
+  const LogPoint durable = SLUICE_MUTATED(kFrontierAhead) ? LogPoint{chunk_->end, chunk_->end_position()} : synced_;
+  chunk_->slot = frontier_.next(durable, frontier_.limit_for(chunk_->end));
   persist(queue_, jobs_of_flush(), [self = shared_from_this(), chunk = chunk_](Persisted outcome) {
     self->busy_ = false;
     if (!outcome) return self->on_write_failed(std::move(outcome).error());
     self->on_flushed(*chunk);
   });
   prewrite_beside(*chunk_);
+  if (SLUICE_MUTATED(kTwoFlushesAtOnce)) busy_ = std::exchange(chunk_, nullptr) == nullptr;
 }
 
 std::vector<PersistJob> EntryLog::Impl::jobs_of_flush() const {
@@ -197,7 +202,7 @@ std::vector<PersistJob> EntryLog::Impl::jobs_of_flush() const {
     jobs.emplace_back([chunk = chunk_, log = active_log_, index = active_index_file_] {
       auto outcome = chunk->write_log(*log);
       if (outcome) outcome = chunk->write_index(*index);
-      return outcome ? outcome_of_sync(log->sync()) : outcome;
+      return outcome && !SLUICE_MUTATED(kAnsweredBeforeSync) ? outcome_of_sync(log->sync()) : outcome;
     });
     return jobs;
   }
@@ -207,7 +212,7 @@ std::vector<PersistJob> EntryLog::Impl::jobs_of_flush() const {
   });
   jobs.emplace_back([chunk = chunk_, index = active_index_file_] {
     auto outcome = chunk->write_index(*index);
-    return outcome ? outcome_of_sync(index->sync()) : outcome;
+    return outcome && !SLUICE_MUTATED(kAnsweredBeforeIndexSync) ? outcome_of_sync(index->sync()) : outcome;
   });
   return jobs;
 }
@@ -219,7 +224,7 @@ void EntryLog::Impl::on_flushed(const Chunk& chunk) {
   writeback_at_ = synced_.position;
   unsynced_.clear();
   // Every waiter first: what they append in answer goes into the next flush together.
-  pumping_ = true;
+  pumping_ = !SLUICE_MUTATED(kFlushBeforeAnswers);
   on_written(chunk);
   begin_linger(chunk.entries.size());
   pumping_ = false;
@@ -227,6 +232,7 @@ void EntryLog::Impl::on_flushed(const Chunk& chunk) {
 }
 
 void EntryLog::Impl::begin_linger(std::size_t group) {
+  if (SLUICE_MUTATED(kLingersAlone)) group = std::max<std::size_t>(group, 2);
   last_group_ = group;
   lingering_ = false;
   if (options_.clock == nullptr || !options_.after) return;
@@ -237,14 +243,15 @@ void EntryLog::Impl::begin_linger(std::size_t group) {
   options_.after(std::min<Clock::Monotonic>(flush_average_ / 4, kLingerMax), [log = weak_from_this(), flush = flushes_] {
     const auto self = log.lock();
     if (!self || self->flushes_ != flush) return;
-    self->lingering_ = false;
+    self->lingering_ = SLUICE_MUTATED(kLingersForEver);
     self->pump();
   });
 }
 
 // Never for somebody who asks for a sync or wants to leave.
 bool EntryLog::Impl::lingers() const {
-  return lingering_ && queued_.size() < last_group_ && queued_.front().header().has(entry::flag::kMustSync) && sync_waiters_.empty();
+  return lingering_ && queued_.size() < last_group_ && queued_.front().header().has(entry::flag::kMustSync) &&
+         (sync_waiters_.empty() || SLUICE_MUTATED(kLingersWithSync));
 }
 
 void EntryLog::Impl::on_written(const Chunk& chunk) {
@@ -262,10 +269,11 @@ void EntryLog::Impl::on_written(const Chunk& chunk) {
 void EntryLog::Impl::on_write_failed(PersistFailure failure) {
   if (abandoned_) return;
   retrying_ = false;
-  if (!failure.no_room) return fence(std::move(failure.error));
+  if (!failure.no_room && !SLUICE_MUTATED(kSyncTriedAgain)) return fence(std::move(failure.error));
   Error full(Errc::kStorageFull, fmt::format("{}: {}", options_.directory, failure.error.message()));
-  if (stopped_) return fence(std::move(full));
+  if (stopped_ || SLUICE_MUTATED(kFullDiskFences)) return fence(std::move(full));
   const bool is_news = !full_;
+  if (SLUICE_MUTATED(kFailedHalfMoves) && chunk_) chunk_->position += chunk_->bytes;
   full_ = std::move(full);
   if (is_news && options_.on_full) options_.on_full(*full_);
   pump();  // what is written may still be synced
@@ -301,7 +309,7 @@ std::optional<Error> EntryLog::Impl::storage_full() {
 
 void EntryLog::Impl::release_waiters() {
   // Nobody is told any more of an entry that goes.
-  const Op bound = truncation_ ? std::min(acknowledged_op_, truncation_->op) : acknowledged_op_;
+  const Op bound = truncation_ && !SLUICE_MUTATED(kTruncatedAcknowledged) ? std::min(acknowledged_op_, truncation_->op) : acknowledged_op_;
   while (!waiters_.empty() && waiters_.front().op <= bound) {
     Completion<void> done = std::move(waiters_.front().done);
     waiters_.pop_front();

@@ -7,6 +7,7 @@
 
 #include "core/base/assert.hpp"
 #include "core/base/checksum.hpp"
+#include "core/base/mutation.hpp"
 #include "core/log/errc.hpp"
 
 namespace sluice::log {
@@ -104,8 +105,8 @@ Result<SegmentSlots> read_slots(Bytes page, Op segment) {
     }
     if (!*found) continue;
     if ((*found)->kind == Frontier::Kind::kSealed) ++seals;
-    const bool newer =
-        !out.newest || (!out.sealed() && ((*found)->kind == Frontier::Kind::kSealed || (*found)->sequence > out.newest->sequence));
+    const bool newer = !out.newest || (!out.sealed() && ((*found)->kind == Frontier::Kind::kSealed ||
+                                                         ((*found)->sequence > out.newest->sequence) != SLUICE_MUTATED(kOlderSlotTaken)));
     if (!newer) continue;
     out.newest = **found;
     out.slot = slot;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "core/base/mutation.hpp"
 #include "core/entry/limits.hpp"
 #include "core/log/frontier.hpp"
 
@@ -33,7 +34,7 @@ class FrontierWriter {
 
   // For the flush that begins now.
   [[nodiscard]] Slot next(const LogPoint& durable, const Limit& limit) {
-    return make(newest_.segment, 1 - slot_, newest_.epoch, durable, limit);
+    return make(newest_.segment, SLUICE_MUTATED(kSlotOverwritten) ? slot_ : 1 - slot_, newest_.epoch, durable, limit);
   }
   // The first slot of the page of a new segment.
   [[nodiscard]] Slot first_of(Op segment, const LogPoint& durable) {

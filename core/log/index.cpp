@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/mutation.hpp"
 #include "core/log/errc.hpp"
 #include "core/log/segment_page.hpp"
 
@@ -41,10 +42,10 @@ Result<Index> Index::parse(Bytes bytes) {
   out.entries_.reserve(bytes.size() / kIndexEntryBytes);
   for (std::size_t at = 0; at < bytes.size(); at += kIndexEntryBytes) {
     const IndexEntry entry = load_index_entry(bytes.data() + at);
-    const bool placed = entry.op.value() != 0 && entry.position >= kSegmentPageBytes;
-    const bool ordered =
-        out.entries_.empty() || (entry.op > out.entries_.back().op && entry.position > out.entries_.back().position &&
-                                 entry.offset >= out.entries_.back().offset && entry.timestamp > out.entries_.back().timestamp);
+    const bool placed = SLUICE_MUTATED(kZeroIndexEntryTaken) || (entry.op.value() != 0 && entry.position >= kSegmentPageBytes);
+    const bool ordered = SLUICE_MUTATED(kIndexOrderUnchecked) || out.entries_.empty() ||
+                         (entry.op > out.entries_.back().op && entry.position > out.entries_.back().position &&
+                          entry.offset >= out.entries_.back().offset && entry.timestamp > out.entries_.back().timestamp);
     if (!placed || !ordered)
       return fail(Errc::kDamagedSegment, fmt::format("index entry {} is zero or out of order", at / kIndexEntryBytes));
     out.entries_.push_back(entry);

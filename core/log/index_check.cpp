@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/log/index_check.hpp"
 
+#include "core/base/mutation.hpp"
 #include "core/log/segment_page.hpp"
 
 namespace sluice::log {
@@ -13,7 +14,7 @@ void IndexCheck::visit(const entry::EntryHeader& header, std::uint64_t position)
   if (matched_ < entries.size()) {
     if (entries[matched_].position < position) mismatch_ = true;
     if (entries[matched_].position != position) return;
-    mismatch_ = mismatch_ || entries[matched_] != here;
+    mismatch_ = mismatch_ || (entries[matched_] != here && !SLUICE_MUTATED(kIndexMismatchKept));
     ++matched_;
     last_indexed_ = position;
     return;
@@ -25,9 +26,10 @@ void IndexCheck::visit(const entry::EntryHeader& header, std::uint64_t position)
 }
 
 IndexCheck::Verdict IndexCheck::conclude(bool may_end_early) && {
-  const bool matches = stored_ && !mismatch_ && matched_ == stored_->entries().size() && (fresh_.empty() || !stored_->empty());
+  const bool matches = stored_ && !mismatch_ && (matched_ == stored_->entries().size() || SLUICE_MUTATED(kIndexAheadKept)) &&
+                       (fresh_.empty() || !stored_->empty());
   Verdict out;
-  out.rebuild = !matches || (!may_end_early && !missing_.empty());
+  out.rebuild = !matches || SLUICE_MUTATED(kCleanIndexRewritten) || (!may_end_early && !missing_.empty());
   if (out.rebuild) {
     for (const IndexEntry& entry : fresh_) out.index.add(entry);
     return out;

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 
+#include "core/base/mutation.hpp"
+
 namespace sluice::log {
 
 bool PrewriteBudget::take(std::uint64_t bytes) {
   std::uint64_t left = left_.load(std::memory_order_relaxed);
-  while (left >= bytes) {
+  while (left >= bytes || SLUICE_MUTATED(kZerosUnbounded)) {
     if (left_.compare_exchange_weak(left, left - bytes, std::memory_order_relaxed)) return true;
   }
   return false;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/mutation.hpp"
 #include "core/log/chain.hpp"
 #include "core/log/recovery_plan.hpp"
 #include "core/log/segment_scan.hpp"
@@ -28,7 +29,7 @@ Result<void> write_index(storage::Storage& storage, const LogOptions& options, c
 
 // The index first, then the log: an index that ends early is harmless at any moment in between, one that reaches too far is rebuilt.
 Result<void> mend_segment(storage::Storage& storage, const LogOptions& options, PlannedSegment& planned, RecoveryReport& report) {
-  if (planned.set_aside_tail) SLUICE_CHECK(set_aside(storage, options, planned, report));
+  if (planned.set_aside_tail && !SLUICE_MUTATED(kTailDeleted)) SLUICE_CHECK(set_aside(storage, options, planned, report));
   if (planned.rebuild_index) {
     SLUICE_CHECK(write_index(storage, options, planned));
     if (planned.segment.has_entries()) ++report.indexes_rebuilt;
@@ -172,10 +173,10 @@ Result<RecoveredLog> commit_plan(storage::Storage& storage, const LogOptions& op
   }
   // The entries found here count as acknowledged from now on, also those that a killed process had written but not synced. So do names:
   // a process killed between creating a file and syncing the directory leaves one that only the cache knows.
-  SLUICE_CHECK(rewrite_unproven(*out.active_log, active, plan.report));
-  SLUICE_CHECK(out.active_log->sync());
+  if (!SLUICE_MUTATED(kUnprovenNotRewritten)) SLUICE_CHECK(rewrite_unproven(*out.active_log, active, plan.report));
+  if (!SLUICE_MUTATED(kFoundUnsynced)) SLUICE_CHECK(out.active_log->sync());
   SLUICE_CHECK(replace_lost_slot(*out.active_log, active, plan.frontier ? *plan.frontier : *active.slots.newest));
-  SLUICE_CHECK(storage.sync_directory(options.directory));
+  if (!SLUICE_MUTATED(kFoundNamesUnsynced)) SLUICE_CHECK(storage.sync_directory(options.directory));
   for (std::size_t i = 0; i + 1 < plan.segments.size(); ++i) {
     const PlannedSegment& planned = plan.segments[i];
     if (options.replicated && i + 2 == plan.segments.size() && !planned.slots.sealed()) {
@@ -201,7 +202,7 @@ Result<RecoveredLog> commit_plan(storage::Storage& storage, const LogOptions& op
 Result<void> record_refusal(storage::Storage& storage, const LogOptions& options, const Error& refusal) {
   const auto& context = refusal.context();
   const bool recorded = std::any_of(context.begin(), context.end(), [](const auto& item) { return item.first == "marker"; });
-  if (recorded || !is_lasting_refusal(refusal)) return {};
+  if (recorded || !is_lasting_refusal(refusal) || SLUICE_MUTATED(kRefusalForgotten)) return {};
   const std::string text = fmt::format(
       "{}\n{}\n\n{}\nThe files here were left as they are. `sluice log repair` shows what it could do; remove this file when they are "
       "repaired by other means.\n",

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/mutation.hpp"
 #include "core/log/chain.hpp"
 #include "core/log/recovery_plan.hpp"
 #include "core/log/segment_judge.hpp"
@@ -95,9 +96,10 @@ Result<void> judge_links(const LogOptions& options, std::vector<PlannedSegment>&
   for (std::size_t i = 1; i < segments.size(); ++i) {
     const RecoveredSegment& before = segments[i - 1].segment;
     PlannedSegment& here = segments[i];
-    if (!before.has_entries())
+    if (!before.has_entries() && !SLUICE_MUTATED(kEmptyMiddleServed))
       return refuse_log(Errc::kEmptyNonTailSegment, options, fmt::format("{} has no entries", segment_name(before.page.first_op)));
-    const SegmentPage expected = page_after(before.end, options.group, options.incarnation);
+    const SegmentPage follows = page_after(before.end, options.group, options.incarnation);
+    const SegmentPage expected = SLUICE_MUTATED(kChainUnchecked) ? here.segment.page : follows;
     if (here.segment.page.first_op != expected.first_op) {
       return refuse_log(Errc::kHole, options, fmt::format("{} follows op {}", segment_name(here.segment.page.first_op), before.end.op));
     }
@@ -137,7 +139,7 @@ Result<void> judge_start(const LogOptions& options, const std::optional<Checkpoi
 
 Result<void> judge_checkpoint(const LogOptions& options, const Checkpoint& checkpoint, const std::vector<PlannedSegment>& segments) {
   const LogHead& head = segments.back().segment.end;
-  if (checkpoint.op > head.op)
+  if (checkpoint.op > head.op && !SLUICE_MUTATED(kCheckpointPastHeadServed))
     return refuse_log(Errc::kCheckpointPastHead, options,
                       fmt::format("the checkpoint is at op {}, the log ends at op {}", checkpoint.op, head.op));
   std::optional<U128> id;
@@ -162,7 +164,7 @@ std::optional<std::chrono::microseconds> clock_behind(const LogOptions& options,
 
 Result<RecoveryPlan> judge(storage::Storage& storage, const LogOptions& options) {
   // Before everything else, so that nothing is ever created beside refused bytes.
-  SLUICE_CHECK(judge_marker(storage, options));
+  if (!SLUICE_MUTATED(kRefusalNotConsulted)) SLUICE_CHECK(judge_marker(storage, options));
   return judge_files(storage, options);
 }
 
@@ -177,7 +179,8 @@ Result<RecoveryPlan> judge_files(storage::Storage& storage, const LogOptions& op
   auto names = storage.list(options.directory);
   if (!names) {
     if (!storage::is_absent(names.error())) return fail(std::move(names).error());
-    if (options.must_exist) return refuse_log(Errc::kHole, options, "the log was made before, but its directory is gone");
+    if (options.must_exist && !SLUICE_MUTATED(kLostLogMadeAnew))
+      return refuse_log(Errc::kHole, options, "the log was made before, but its directory is gone");
     plan.directory_missing = true;
     return plan;
   }
@@ -209,7 +212,7 @@ Result<RecoveryPlan> judge_files(storage::Storage& storage, const LogOptions& op
     const bool last = first_op == inventory.segments.rbegin()->first;
     const SegmentCase which{first_op, last, has_index, checkpoint_op};
     std::optional<PlannedSegment> segment;
-    if (!last && !options.verify_sealed) {
+    if (!last && (!options.verify_sealed || SLUICE_MUTATED(kFullVerifyLeftOut))) {
       SLUICE_TRY(segment, judge_by_seal(storage, options, which));
     }
     if (!segment) {

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/mutation.hpp"
 #include "core/log/frontier_writer.hpp"
 #include "core/log/recovery_plan.hpp"
 #include "core/log/segment_reader.hpp"
@@ -49,12 +50,12 @@ Result<bool> has_survivor(storage::Storage& storage, const LogOptions& options, 
   const SurvivorSearch search{options.group, options.incarnation, last.segment.end.op, options.survivor_budget_bytes};
   SLUICE_TRY(const SurvivorResult found,
              find_survivor(*file, std::min(last.damage->search_from, last.file_bytes), last.file_bytes, search));
-  if (found.exhausted) {
+  if (found.exhausted && !SLUICE_MUTATED(kResidueServed)) {
     return refuse_tail(
         Errc::kUnverifiedResidue, last,
         fmt::format("{}, and {} bytes follow that could not all be searched", last.damage->what, last.file_bytes - last.segment.bytes));
   }
-  return found.position.has_value();
+  return found.position.has_value() && !SLUICE_MUTATED(kSurvivorIgnored);
 }
 
 // Bytes that were durable do not verify, or are not there.
@@ -70,7 +71,8 @@ std::unexpected<Error> refuse_loss(storage::Storage& storage, const LogOptions& 
 }
 
 bool reaches_witness(const LogOptions& options, const std::vector<PlannedSegment>& segments) {
-  if (!options.witness) return false;
+  if (!options.witness) return SLUICE_MUTATED(kTrustWithoutWitness);
+  if (SLUICE_MUTATED(kWitnessUnmatched)) return true;
   const Witness& witness = *options.witness;
   if (witness.op == segments.back().segment.end.op) return witness.id == segments.back().segment.end.id;
   if (witness.op.next() == segments.front().segment.page.first_op) return witness.id == segments.front().segment.page.parent;
@@ -91,7 +93,7 @@ Result<bool> is_truncated_away(storage::Storage& storage, const LogOptions& opti
     SLUICE_TRY(slots.at(i), read_slots(page, first_op));
     if (!slots.at(i).newest || slots.at(i).sealed()) return false;
   }
-  return slots[0].newest->sequence > slots[1].newest->sequence;
+  return slots[0].newest->sequence > slots[1].newest->sequence && !SLUICE_MUTATED(kTruncatedComesBack);
 }
 
 Result<void> judge_tail(storage::Storage& storage, const LogOptions& options, RecoveryPlan& plan) {
@@ -107,10 +109,11 @@ Result<void> judge_tail(storage::Storage& storage, const LogOptions& options, Re
   report.slot_lost = slots->damaged;
   report.clean = slots->newest->is_clean() && !report.slot_lost;
   plan.frontier = slots->newest;
-  if (report.slot_lost) plan.frontier->limit = limit_of_lost(options, plan.frontier->limit);
+  if (report.slot_lost && !SLUICE_MUTATED(kLostSlotIgnored)) plan.frontier->limit = limit_of_lost(options, plan.frontier->limit);
   const Frontier& frontier = *plan.frontier;
   const bool is_here = frontier.segment == last.segment.page.first_op;
-  if (is_here && last.segment.bytes < frontier.durable.position) return refuse_loss(storage, options, last, frontier);
+  if (is_here && last.segment.bytes < frontier.durable.position && !SLUICE_MUTATED(kLossBelowFrontierServed))
+    return refuse_loss(storage, options, last, frontier);
   report.trusted = reaches_witness(options, plan.segments);
   if (last.damage) {
     SLUICE_TRY(const storage::FilePtr file, storage.open(last.path, storage::OpenMode::kRead));
@@ -125,7 +128,7 @@ Result<void> judge_tail(storage::Storage& storage, const LogOptions& options, Re
   }
   if (report.clean || report.trusted) return {};
   report.doubtful_to = std::max(head.op, frontier.limit.op);
-  if (frontier.limit.offset > head.next_offset) report.mint_from = frontier.limit.offset;
+  if (frontier.limit.offset > head.next_offset && !SLUICE_MUTATED(kOffsetsGivenOutTwice)) report.mint_from = frontier.limit.offset;
   return {};
 }
 

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/mutation.hpp"
 #include "core/log/chain.hpp"
 #include "core/log/index_check.hpp"
 #include "core/log/segment_reader.hpp"
@@ -80,13 +81,14 @@ Result<void> note_damage(const SegmentCase& which, const SegmentReader& reader, 
 
 Result<void> accept_entry(const LogOptions& options, const SegmentCase& which, const SegmentReader& reader, PlannedSegment& out) {
   const entry::EntryHeader& header = reader.entry().header();
-  if (header.group != options.group || header.incarnation != options.incarnation) {
+  const bool foreign = header.group != options.group || header.incarnation != options.incarnation;
+  if (foreign && !SLUICE_MUTATED(kForeignEntriesServed)) {
     return refuse_at(Errc::kForeignSegment, out.path, reader.position(),
                      fmt::format("an entry of group {}, incarnation {}", header.group, header.incarnation));
   }
   if (auto follows = check_follows(out.segment.end, header); !follows)
     return refuse_at(Errc::kHole, out.path, reader.position(), follows.error().message());
-  if (header.has(entry::flag::kFirstOfSegment) != (header.op == which.first_op)) {
+  if (header.has(entry::flag::kFirstOfSegment) != (header.op == which.first_op) && !SLUICE_MUTATED(kRollFlagUnchecked)) {
     return refuse_at(Errc::kHole, out.path, reader.position(),
                      fmt::format("op {} and the segment disagree on where the segment begins", header.op));
   }
@@ -100,14 +102,15 @@ Result<void> accept_entry(const LogOptions& options, const SegmentCase& which, c
 // Whether the entry lies beyond what can ever have been acknowledged: of a flush that was not completed, or cut off by a truncation that
 // was not. A slot that does not verify may have held a higher limit.
 bool is_beyond_limit(const SegmentCase& which, const PlannedSegment& out, const entry::EntryHeader& header) {
-  return which.last && !out.slots.damaged && out.slots.newest && !out.slots.newest->limit.covers(head_after(header));
+  return which.last && !SLUICE_MUTATED(kBeyondLimitKept) && !out.slots.damaged && out.slots.newest &&
+         !out.slots.newest->limit.covers(head_after(header));
 }
 
 // Where the frontier says that an entry ends, that entry must end there.
 Result<void> check_frontier(const PlannedSegment& out, std::uint64_t position) {
   if (!out.slots.newest || position != out.slots.newest->durable.position) return {};
   const LogHead& durable = out.slots.newest->durable.head;
-  if (out.segment.end == durable) return {};
+  if (out.segment.end == durable || SLUICE_MUTATED(kFrontierIdUnchecked)) return {};
   return refuse_at(Errc::kFsyncedLogLoss, out.path, position,
                    fmt::format("the frontier names op {} here, the segment holds another op {}", durable.op, out.segment.end.op));
 }
@@ -182,6 +185,8 @@ Result<PlannedSegment> judge_segment(storage::Storage& storage, const LogOptions
     out.damage = TailDamage{out.segment.bytes, walked.error().message()};
   }
   SLUICE_CHECK(check_end(which, out));
+  if (SLUICE_MUTATED(kCutBeforeVerdict))
+    SLUICE_CHECK((*storage.open(out.path, storage::OpenMode::kReadWrite))->truncate(out.segment.bytes));
   out.index_contradicts = index.contradicts();
   IndexCheck::Verdict verdict = std::move(index).conclude(which.last);
   out.segment.index = std::move(verdict.index);
@@ -199,11 +204,12 @@ Result<std::optional<PlannedSegment>> judge_by_seal(storage::Storage& storage, c
   SLUICE_TRY(const std::size_t got, file->read(0, page));
   auto decoded = decode_segment_page(Bytes(page).first(got));
   auto slots = decoded ? read_slots(page, which.first_op) : Result<SegmentSlots>(fail(decoded.error()));
-  if (!slots || !slots->both_sealed) return std::nullopt;
+  if (!slots || !(slots->both_sealed || (slots->sealed() && SLUICE_MUTATED(kHalfSealBelieved)))) return std::nullopt;
   const SegmentPage& found = out.segment.page = *decoded;
   const LogPoint& end = slots->newest->durable;
   const bool is_it = found.group == options.group && found.incarnation == options.incarnation && found.first_op == which.first_op;
-  if (!is_it || out.file_bytes != end.position || end.head.op < found.first_op) return std::nullopt;
+  if (!is_it || (out.file_bytes != end.position && !SLUICE_MUTATED(kSealOfAnotherEndBelieved)) || end.head.op < found.first_op)
+    return std::nullopt;
   // Its identity has to be known.
   const auto is_inside = [&](Op op) { return op >= found.first_op && op < end.head.op; };
   if (is_inside(which.checkpoint_op) || (options.witness && is_inside(options.witness->op))) return std::nullopt;

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/mutation.hpp"
 #include "core/log/errc.hpp"
 #include "core/log/read_buffers.hpp"
 #include "core/log/segment_page.hpp"
@@ -72,7 +73,7 @@ class Scan {
     return std::move(result_);
   }
   // The index named another entry than the one that is there, or there is none.
-  [[nodiscard]] bool misled() const { return misled_; }
+  [[nodiscard]] bool misled() const { return misled_ && !SLUICE_MUTATED(kIndexIsEvidence); }
 
  private:
   // Looks at the whole entries in the buffer. Leaves the position at the first that is not whole; `at_end`: nothing follows the buffer.
@@ -135,7 +136,7 @@ class Scan {
   }
 
   Result<void> damage(const Error& why) {
-    if (result_.entries.empty()) return fail(damaged_entry(file_, result_.position, why));
+    if (result_.entries.empty() && !SLUICE_MUTATED(kDamageIsAnEnd)) return fail(damaged_entry(file_, result_.position, why));
     done_ = true;
     return {};
   }
@@ -170,7 +171,7 @@ Result<void> remove_segment_files(storage::Storage& storage, const std::string& 
     auto gone = storage.remove(directory + "/" + name);
     if (!gone && !storage::is_absent(gone.error())) return gone;
   }
-  return storage.sync_directory(directory);
+  return SLUICE_MUTATED(kUnlinkUnsynced) ? Result<void>() : storage.sync_directory(directory);
 }
 
 ScanRange range_from(const Index& index, const std::optional<IndexEntry>& found, std::uint64_t end) {

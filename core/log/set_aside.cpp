@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "core/base/mutation.hpp"
+
 namespace sluice::log {
 namespace {
 
@@ -53,7 +55,7 @@ Result<std::string> copy_aside(storage::Storage& storage, const std::string& dir
     const auto there = storage.open(path, storage::OpenMode::kRead);
     if (there) {
       SLUICE_TRY(const bool same, is_copy(*from, range, **there));
-      if (!same) continue;
+      if (!same && !SLUICE_MUTATED(kSetAsideOverwritten)) continue;
     } else {
       if (!storage::is_absent(there.error())) return fail(there.error());
       const std::string staging = path + storage::kStagingSuffix;

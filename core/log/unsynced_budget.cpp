@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/mutation.hpp"
+
 namespace sluice::log {
 
 UnsyncedBudget::Share::~Share() {
@@ -27,7 +29,7 @@ bool UnsyncedBudget::Share::may_add(std::uint64_t bytes) {
   if (!budget_) return true;
   UnsyncedBudget& all = *budget_;
   const bool has_turn = std::exchange(all.next_, all.next_ == this ? nullptr : all.next_) == this;
-  const bool fits = all.bytes_ == 0 || all.bytes_ + bytes <= all.bytes_max_;
+  const bool fits = SLUICE_MUTATED(kUnsyncedUnbounded) || all.bytes_ == 0 || all.bytes_ + bytes <= all.bytes_max_;
   if (fits && (has_turn || all.waiting_.empty())) return true;
   if (has_turn)
     all.waiting_.push_front(this);

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/mutation.hpp"
 #include "core/node/errc.hpp"
 
 namespace sluice::node {
@@ -181,8 +182,9 @@ Result<bool> DataDirectory::has_group(GroupDirectory directory) const {
 }
 
 Result<void> DataDirectory::move_to_trash(GroupDirectory directory) const {
+  if (SLUICE_MUTATED(kDeletedInPlace)) return remove_tree(*storage_, group_path(directory));
   SLUICE_CHECK(storage_->rename(group_path(directory), fmt::format("{}/{}/{}", path_, kTrashName, to_string(directory))));
-  SLUICE_CHECK(storage_->sync_directory(fmt::format("{}/{}", path_, kGroupsName)));
+  if (!SLUICE_MUTATED(kTrashUnsynced)) SLUICE_CHECK(storage_->sync_directory(fmt::format("{}/{}", path_, kGroupsName)));
   return storage_->sync_directory(fmt::format("{}/{}", path_, kTrashName));
 }
 

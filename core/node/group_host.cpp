@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/base/assert.hpp"
+#include "core/base/mutation.hpp"
 #include "core/log/errc.hpp"
 #include "core/node/errc.hpp"
 
@@ -43,7 +44,7 @@ void GroupHost::propose(entry::EntryDraft draft, bool must_sync, bool begins_seg
   if (fenced_) return done(fail(*fenced_));
   entry::EntryStamp stamp = log_->next_stamp(draft, clock_.wall(), must_sync);
   stamp.commit = commit_;
-  stamp.first_of_segment = stamp.first_of_segment || begins_segment;
+  stamp.first_of_segment = stamp.first_of_segment || (begins_segment && !SLUICE_MUTATED(kPurgeWithoutRoll));
   entry::SharedEntry entry = std::move(draft).stamp(stamp);
   const Op op = stamp.op;
   in_flight_.push_back({entry, std::move(done)});
@@ -66,7 +67,7 @@ void GroupHost::drain() {
   if (draining_ || appending_ != 0) return;
   if (in_flight_.empty() || !in_flight_.front().durable) return;
   draining_ = true;
-  while (!fenced_ && !in_flight_.empty() && in_flight_.front().durable) apply_front();
+  while (!fenced_ && !in_flight_.empty() && (in_flight_.front().durable || SLUICE_MUTATED(kAppliedBeforeDurable))) apply_front();
   draining_ = false;
   if (fenced_) return maybe_finish_close();
   machine_.on_commit();
@@ -87,7 +88,7 @@ void GroupHost::apply_front() {
   InFlight front = std::move(in_flight_.front());
   in_flight_.pop_front();
   const entry::EntryHeader& header = front.entry.header();
-  if (header.op > witnessed_) store_witness();
+  if (header.op > witnessed_ && !SLUICE_MUTATED(kWitnessAfterAnswer)) store_witness();
   commit_ = header.op;
   // The state after a roll is what a later start wants: it reads the checkpoint and the active segment.
   if (header.has(entry::flag::kFirstOfSegment) && header.op > Op(1)) checkpoint_due_ = true;
@@ -174,9 +175,10 @@ void GroupHost::become_fenced(const Error& error) {
                 .with("cause", std::string(error.code()));
   for (const auto& [key, value] : error.context()) fenced_->with(key, value);
   // The process first: whoever hears of the failure may look for its cause there.
-  machine_.on_fenced(*fenced_);
+  if (!SLUICE_MUTATED(kFatalToldLast)) machine_.on_fenced(*fenced_);
   std::deque<InFlight> dropped = std::exchange(in_flight_, {});
   for (InFlight& item : dropped) item.done(fail(*fenced_));
+  if (SLUICE_MUTATED(kFatalToldLast)) machine_.on_fenced(*fenced_);
 }
 
 void GroupHost::close(std::move_only_function<void(Result<void>)> done) {
@@ -197,6 +199,7 @@ void GroupHost::maybe_finish_close() {
 void GroupHost::finish_close(Result<void> outcome) {
   if (!close_done_) return;
   log_->close([this, done = std::exchange(close_done_, {}), outcome = std::move(outcome)](Result<void> closed) mutable {
+    if (SLUICE_MUTATED(kCleanExitOverLoss)) closed = {};
     // Acknowledged bytes that this sync did not make durable are lost like those of any other.
     if (!closed && log_ && log_->fenced() && !fenced_) {
       become_fenced(closed.error());

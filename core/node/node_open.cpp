@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/mutation.hpp"
 #include "core/node/errc.hpp"
 #include "core/node/node_impl.hpp"
 
@@ -132,7 +133,7 @@ Result<void> Node::Impl::boot() {
   SLUICE_CHECK(begin_witness());
   SLUICE_CHECK(boot_catalog());
   SLUICE_CHECK(boot_partitions(catalog_checkpoint_op_));
-  SLUICE_CHECK(switch_witness());
+  if (!SLUICE_MUTATED(kWitnessNotSwitched)) SLUICE_CHECK(switch_witness());
   for (auto& shard : shards) shard->start();
   shard_of(kMetadataGroup).post([this] { catalog->request_checkpoint(); });
   io_threads->run([this] { empty_trash(); });
@@ -172,7 +173,7 @@ Result<void> Node::Impl::clear_leftovers(const std::set<GroupDirectory>& leftove
   const std::uint64_t applied = catalog->catalog().applied().value();
   // First all of them, so that nothing is moved if one is proof that the catalog is not whole.
   for (const GroupDirectory left : leftovers) {
-    if (left.incarnation.value() <= applied) continue;
+    if (left.incarnation.value() <= applied || SLUICE_MUTATED(kNewerDirectoryCollected)) continue;
     return fail(Error(Errc::kDamagedDirectory,
                       fmt::format("'{}' is newer than the catalog, which ends at op {}: the end of the catalog is lost, or the directory "
                                   "was put there. Restore the catalog, or move the directory away",

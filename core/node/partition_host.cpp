@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/mutation.hpp"
 #include "core/node/errc.hpp"
 #include "core/partition/errc.hpp"
 
@@ -166,7 +167,7 @@ std::optional<Offset> PartitionHost::retention_floor() const {
   }
   Offset floor = state_.floor_offset();
   for (const log::EntryLog::SegmentInfo& segment : group_.log().sealed_segments()) {
-    const bool may_go = segment.next_offset <= keep_from;
+    const bool may_go = segment.next_offset <= keep_from || SLUICE_MUTATED(kRetentionOvertakes);
     if (!exceeds(retention.hard_bytes) && !(exceeds(retention.bytes) && may_go)) break;
     floor = std::max(floor, segment.next_offset);
     remaining -= std::min(remaining, segment.bytes);

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/mutation.hpp"
 #include "core/log/errc.hpp"
 #include "core/node/errc.hpp"
 #include "core/node/partition_host.hpp"
@@ -26,7 +27,7 @@ void PartitionHost::read(const ReadRequest& request, Completion<ReadOutcome> don
   if (auto open = check_open(); !open) return done(fail(std::move(open).error()));
   const PartitionView now = view();
   const Offset next = state_.next_offset();
-  if (request.from < now.first_offset || request.from > next) {
+  if ((request.from < now.first_offset && !SLUICE_MUTATED(kReadBelowFloor)) || request.from > next) {
     return done(fail(out_of_range_error(options_.name, request.from, now.first_offset, next)));
   }
   if (request.from < next) return read_now(request, std::move(done));

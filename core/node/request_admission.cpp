@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/base/assert.hpp"
+#include "core/base/mutation.hpp"
 #include "core/partition/errc.hpp"
 
 namespace sluice::node {
@@ -18,7 +19,7 @@ bool RequestAdmission::is_next(const partition::ClientTable& applied, const entr
   if (const auto found = under_way_.find(request.client); found != under_way_.end()) {
     Client& client = found->second;
     const RequestNumber next = client.first + client.requests.size();
-    if (request.request == next) return true;
+    if (request.request == next || SLUICE_MUTATED(kRequestUnderWayTwice)) return true;
     if (request.request > next) return refuse(partition::Errc::kOutOfSequence, fmt::format("the next one is {}", next));
     if (request.request >= client.first) {
       Request& first = client.requests[request.request - client.first];

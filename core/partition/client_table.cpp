@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/mutation.hpp"
 #include "core/partition/errc.hpp"
 
 namespace sluice::partition {
@@ -55,11 +56,12 @@ Result<std::pair<ClientId, ClientTable::Client>> decode_client(ByteReader& reade
 
 Result<std::optional<RequestOutcome>> ClientTable::judge(ClientId client, RequestNumber request, U128 body_checksum) const {
   const Client* known = find(client);
-  if (known == nullptr && request != RequestNumber(1)) {
+  if (known == nullptr && request != RequestNumber(1) && !SLUICE_MUTATED(kUnknownProducerTaken)) {
     return fail(Errc::kProducerUnknown, fmt::format("producer {} sent request {} and is not known here", to_hex(client), request));
   }
+  if (known != nullptr && request <= known->last && SLUICE_MUTATED(kRequestTakenTwice)) return std::nullopt;
   const RequestNumber next = known == nullptr ? RequestNumber(1) : known->last.next();
-  if (request == next) return std::nullopt;
+  if (request == next || (request > next && SLUICE_MUTATED(kRequestGapTaken))) return std::nullopt;
   if (request > next || request.value() == 0) {
     return fail(Errc::kOutOfSequence, fmt::format("producer {} sent request {}, the next one is {}", to_hex(client), request, next));
   }
@@ -68,7 +70,7 @@ Result<std::optional<RequestOutcome>> ClientTable::judge(ClientId client, Reques
     return fail(Errc::kDuplicateNoResult,
                 fmt::format("producer {} sent request {} before, its last one is {}", to_hex(client), request, known->last));
   }
-  if (outcome->body_checksum != body_checksum) {
+  if (outcome->body_checksum != body_checksum && !SLUICE_MUTATED(kRequestReuseTaken)) {
     return fail(Errc::kRequestReuse,
                 fmt::format("producer {} sent other bytes as request {}, which is op {}", to_hex(client), request, outcome->op));
   }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "core/base/assert.hpp"
+#include "core/base/mutation.hpp"
 #include "core/partition/errc.hpp"
 
 namespace sluice::partition {
@@ -94,9 +95,10 @@ Result<void> PartitionState::check(const PartitionOp& op) const {
   }
   if (const auto* envelope = std::get_if<StateEnvelope>(&op)) return check_state(*envelope);
   const Offset floor = std::get<Trim>(op).floor;
-  if (floor < floor_offset_)
+  if (floor < floor_offset_ && !SLUICE_MUTATED(kTrimGoesBack))
     return fail(Errc::kTrimBackwards, fmt::format("a trim to {}, everything below {} is trimmed already", floor, floor_offset_));
-  if (floor > next_offset_) return fail(Errc::kBeyondEnd, fmt::format("a trim to {}, the partition ends at {}", floor, next_offset_));
+  if (floor > next_offset_ && !SLUICE_MUTATED(kTrimBeyondEnd))
+    return fail(Errc::kBeyondEnd, fmt::format("a trim to {}, the partition ends at {}", floor, next_offset_));
   return {};
 }
 

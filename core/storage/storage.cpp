@@ -3,10 +3,12 @@
 
 #include <fmt/format.h>
 
+#include "core/base/mutation.hpp"
+
 namespace sluice::storage {
 
 bool is_absent(const Error& error) {
-  return error.is(sluice::Errc::kNotFound);
+  return error.is(sluice::Errc::kNotFound) || SLUICE_MUTATED(kAnyErrorIsAbsence);
 }
 
 Result<LockPtr> Storage::lock(const std::string&) {
@@ -29,10 +31,10 @@ Result<void> replace_file(Storage& storage, const std::string& directory, const 
   {
     SLUICE_TRY(const FilePtr file, storage.open(staging, OpenMode::kReplace));
     SLUICE_CHECK(file->write(0, contents));
-    SLUICE_CHECK(file->sync());
+    if (!SLUICE_MUTATED(kReplacedBeforeSync)) SLUICE_CHECK(file->sync());
   }
   SLUICE_CHECK(storage.rename(staging, path));
-  return storage.sync_directory(directory);
+  return SLUICE_MUTATED(kReplacedNameUnsynced) ? Result<void>() : storage.sync_directory(directory);
 }
 
 }  // namespace sluice::storage

@@ -20,6 +20,7 @@
 #include <fmt/format.h>
 
 #include "core/base/bytes.hpp"
+#include "core/base/mutation.hpp"
 #include "core/storage/errc.hpp"
 
 namespace sluice::storage {
@@ -74,13 +75,14 @@ Result<void> check_runtime_dir(const std::string& runtime_dir) {
   struct statfs system{};
   if (::fstatfs(directory.get(), &system) != 0) return witness_failure("stat", runtime_dir);
   const auto type = static_cast<std::uint32_t>(system.f_type);
-  if (type != TMPFS_MAGIC && type != RAMFS_MAGIC) {
+  if (type != TMPFS_MAGIC && type != RAMFS_MAGIC && !SLUICE_MUTATED(kWitnessOnAnyDisk)) {
     return fail(Errc::kNoWitness, fmt::format("'{}' is not on a tmpfs, so it may outlive what a power cut takes", runtime_dir));
   }
   struct stat status{};
   if (::fstat(directory.get(), &status) != 0) return witness_failure("stat", runtime_dir);
   const bool is_foreign_group = (status.st_mode & S_IWGRP) != 0 && status.st_gid != ::getegid();
-  if (!is_ours(status) || is_foreign_group || (status.st_mode & S_IWOTH) != 0) {
+  const bool is_private = is_ours(status) && !is_foreign_group && (status.st_mode & S_IWOTH) == 0;
+  if (!is_private && !SLUICE_MUTATED(kWitnessOfOthers)) {
     return fail(Errc::kNoWitness, fmt::format("'{}' (owner {}, group {}, mode {:o}) can be written to by others: give it to the user of "
                                               "this process with mode 0700",
                                               runtime_dir, status.st_uid, status.st_gid, status.st_mode & 07777U));
@@ -91,7 +93,7 @@ Result<void> check_runtime_dir(const std::string& runtime_dir) {
 Result<void> check_file(const Descriptor& file, const std::string& path) {
   struct stat status{};
   if (::fstat(file.get(), &status) != 0) return witness_failure("stat", path);
-  if (is_ours(status) && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0) return {};
+  if (SLUICE_MUTATED(kWitnessFileOfOthers) || (is_ours(status) && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0)) return {};
   return fail(Errc::kNoWitness, fmt::format("'{}' (owner {}, mode {:o}) can be written to by others, so it is not believed", path,
                                             status.st_uid, status.st_mode & 07777U));
 }
@@ -100,7 +102,7 @@ Result<void> check_file(const Descriptor& file, const std::string& path) {
 
 void WitnessCell::store(const WitnessRecord& record) {
   const WitnessSlotBytes slot = encode_witness_slot({++sequence_, record});
-  std::memcpy(bytes_ + (sequence_ % 2) * kWitnessSlotBytes, slot.data(), slot.size());
+  std::memcpy(bytes_ + (SLUICE_MUTATED(kWitnessSlotOverwritten) ? 0 : sequence_ % 2) * kWitnessSlotBytes, slot.data(), slot.size());
   // The compiler must not move it behind what is done next, an answer above all. Nothing more is needed: stores of a killed process stay.
   std::atomic_signal_fence(std::memory_order_release);
 }

@@ -2,6 +2,7 @@
 #include "core/storage/witness_record.hpp"
 
 #include "core/base/checksum.hpp"
+#include "core/base/mutation.hpp"
 
 namespace sluice::storage {
 namespace {
@@ -77,7 +78,8 @@ std::optional<WitnessSlot> decode_witness_slot(Bytes bytes) {
 
 std::vector<WitnessRecord> decode_witness_file(Bytes file, const WitnessHeader& wanted) {
   std::vector<WitnessRecord> out;
-  if (file.size() < kWitnessHeaderBytes || decode_witness_header(file.first(kWitnessSlotBytes)) != wanted) return out;
+  if (file.size() < kWitnessHeaderBytes) return out;
+  if (decode_witness_header(file.first(kWitnessSlotBytes)) != wanted && !SLUICE_MUTATED(kWitnessOfAnotherRun)) return out;
   for (Bytes rest = file.subspan(kWitnessHeaderBytes); rest.size() >= kWitnessCellBytes; rest = rest.subspan(kWitnessCellBytes)) {
     const auto first = decode_witness_slot(rest.first(kWitnessSlotBytes));
     const auto second = decode_witness_slot(rest.subspan(kWitnessSlotBytes, kWitnessSlotBytes));
