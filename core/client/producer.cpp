@@ -20,7 +20,8 @@ namespace {
 
 ProducerQueue::Answer to_answer(const Result<AppendResult>& stored) {
   if (stored) return ProducerQueue::Answer::kWritten;
-  if (stored.error().is(Errc::kOutOfSequence)) return ProducerQueue::Answer::kOutOfSequence;
+  // A second request that overtakes a first one, which was refused for the moment, comes from a client that nobody knows yet.
+  if (stored.error().is(Errc::kOutOfSequence) || stored.error().is(Errc::kProducerUnknown)) return ProducerQueue::Answer::kOutOfSequence;
   return stored.error().kind() == ErrorKind::kRetry ? ProducerQueue::Answer::kAgain : ProducerQueue::Answer::kFailed;
 }
 

@@ -7,6 +7,8 @@
 #include <optional>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace sluice::storage {
 
 std::size_t files_open_max() {
@@ -59,8 +61,8 @@ class FileCache::Lease {
 
 class FileCache::CachedFile final : public File {
  public:
-  CachedFile(FileCache& cache, const std::string& path, OpenMode reopen, FilePtr open)
-      : place(path), reopen(reopen), open(std::move(open)), cache_(cache), path_(path) {}
+  CachedFile(FileCache& cache, const std::string& path, OpenMode reopen_mode, FilePtr opened)
+      : place(path), reopen(reopen_mode), open(std::move(opened)), cache_(cache), path_(path) {}
   ~CachedFile() override { cache_.forget(*this); }
   CachedFile(const CachedFile&) = delete;
   CachedFile& operator=(const CachedFile&) = delete;
@@ -77,6 +79,7 @@ class FileCache::CachedFile final : public File {
     return lease->read(position, out);
   }
   Result<void> sync() override {
+    if (cache_.is_closed(*this)) return {};  // what has no descriptor is wholly synced
     SLUICE_TRY(Lease lease, cache_.borrow(*this));
     auto outcome = lease->sync();
     if (outcome) lease.use.synced_to = lease.writes();
@@ -148,6 +151,11 @@ Result<FilePtr> FileCache::open(const std::string& path, OpenMode mode) {
   return file;
 }
 
+bool FileCache::is_closed(const CachedFile& file) const {
+  const std::lock_guard lock(mutex_);
+  return !file.open;
+}
+
 Result<FileCache::Lease> FileCache::borrow(CachedFile& file) {
   std::string place;
   {
@@ -168,6 +176,8 @@ Result<FileCache::Lease> FileCache::borrow(CachedFile& file) {
     ++open_;
   } else {
     --file.users;
+    // Nothing was done, and more room will come: no reason to give a file up.
+    if (none_left(opened.error())) return fail(sluice::Errc::kNoSpace, fmt::format("no descriptor is left: {}", opened.error().message()));
     return fail(std::move(opened).error());
   }
   return Lease(*this, file, file.open, file.writes);
@@ -256,7 +266,8 @@ Result<void> FileCache::rename(const std::string& from, const std::string& to) {
   const std::lock_guard lock(mutex_);
   for (const FileRef& file : moved) {
     const auto [begin, end] = places_.equal_range(file->place);
-    const auto own = std::find_if(begin, end, [&](const auto& entry) { return entry.second.lock() == file; });
+    const auto is_own = [&](const auto& entry) { return !entry.second.owner_before(file) && !file.owner_before(entry.second); };
+    const auto own = std::find_if(begin, end, is_own);
     if (own != end) places_.erase(own);
     file->place.replace(0, from.size(), to);
     places_.emplace(file->place, file);

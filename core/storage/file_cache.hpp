@@ -25,8 +25,9 @@ inline constexpr std::size_t kGiveWay = 16;  // files that are closed when the p
 // A file system whose files exist without a descriptor while nobody needs one: beyond `open_max`, the ones used longest ago are closed, and
 // opened again by the next call on them. Only idle files go whose every byte is synced: a fresh descriptor does not see a write-back error
 // that came before it, so a file keeps its descriptor from its first un-synced byte to the sync, and for good if a sync failed. While more
-// than `open_max` are in that state, more are open. A file that is renamed or removed through this object can be used as before; what
-// others do to its name is not noticed. Outlives its files. Any thread.
+// than `open_max` are in that state, more are open. A call that finds no descriptor left fails with base.no_space, and has done nothing. A
+// file that is renamed or removed through this object can be used as before; what others do to its name is not noticed. Outlives its files.
+// Any thread.
 class FileCache final : public Storage {
  public:
   FileCache(Storage& below, std::size_t open_max);
@@ -49,6 +50,7 @@ class FileCache final : public Storage {
   using FileRef = std::shared_ptr<CachedFile>;
 
   Result<FilePtr> open_below(const std::string& path, OpenMode mode);
+  [[nodiscard]] bool is_closed(const CachedFile& file) const;
   Result<Lease> borrow(CachedFile& file);
   void give_back(CachedFile& file, const Use& use);
   void forget(CachedFile& file);

@@ -27,7 +27,7 @@ constexpr std::uint32_t kTopics = 4;
 constexpr std::uint32_t kPartitionsOfTopic = 2500;
 constexpr double kManyRssAimMib = 400;
 constexpr double kMib = 1 << 20;
-constexpr auto kCloseDeadline = 300s;
+constexpr auto kNodeCloseDeadline = 300s;
 constexpr std::size_t kIoThreads = 4;
 
 double rss_mib() {
@@ -64,14 +64,14 @@ Result<void> many_partitions(const std::filesystem::path& directory, std::vector
       SLUICE_CHECK(client.create_topic({"scale", fmt::format("t{}", i)}, options));
     }
     figures.push_back(figure(name + ", made", "rss_mib", rss_mib(), kManyRssAimMib));
-    SLUICE_CHECK(node->close(kCloseDeadline));
+    SLUICE_CHECK(node->close(kNodeCloseDeadline));
   }
   ::malloc_trim(0);
   const auto begin = std::chrono::steady_clock::now();
   SLUICE_TRY(const std::unique_ptr<node::Node> node, open_node(directory));
   figures.push_back(figure(name + ", open", "ms", ms_since(begin)));
   figures.push_back(figure(name + ", open", "rss_mib", rss_mib(), kManyRssAimMib));
-  return node->close(kCloseDeadline);
+  return node->close(kNodeCloseDeadline);
 }
 
 // Reads a little at `from`; how many bytes that took from the files.

@@ -13,6 +13,8 @@
 
 #include <fmt/format.h>
 
+#include "core/base/bytes.hpp"
+#include "core/base/checksum.hpp"
 #include "core/entry/limits.hpp"
 #include "runtime/base/time_format.hpp"
 #include "runtime/http/api.hpp"
@@ -55,6 +57,14 @@ Result<std::optional<client::RequestId>> request_id(const Request& request) {
                 "a numbered request has 'producer', which is 32 hex digits and not 0, 'request', which is a number, and 'partition'");
   }
   return client::RequestId{*client, RequestNumber(*number)};
+}
+
+// For the ids of its records: sent again, they get the same ones, for they are a part of what the log compares.
+std::uint64_t seed_of(const client::RequestId& id, std::uint64_t partition) {
+  ByteVector bytes;
+  ByteWriter writer(bytes);
+  for (const std::uint64_t part : {id.client.low, id.client.high, id.number.value(), partition}) writer.put(part);
+  return xxh3_64(bytes);
 }
 
 // Of one line; its place in a batch is another question.
@@ -130,10 +140,12 @@ Result<client::AppendResult> await(std::future<Result<client::AppendResult>>& an
 Result<Response> produce_records(Api& api, const Request& request) {
   SLUICE_TRY(const auto topic, api.client.describe_topic(topic_parameter(request)));
   SLUICE_TRY(const auto id, request_id(request));
-  // Sent again, its records get the same ids: they are what the log compares.
-  SeededRandom same_ids(id ? id->client.low ^ id->client.high ^ (id->number.value() << 32U) : 0);
+  SLUICE_TRY(const auto asked, query_number(request, "partition", client::kPartitionsMax));
+  SeededRandom same_ids(id ? seed_of(*id, asked.value_or(0)) : 0);
   SLUICE_TRY(const auto batches, read_batches(api, topic, request, id ? same_ids : api.random));
-  if (id && batches.size() > 1) return fail(Errc::kBadRequest, "the records of a numbered request name several partitions");
+  if (id && batches.empty()) return fail(Errc::kBadRequest, "a numbered request without a record");
+  if (id && (batches.size() > 1 || batches.begin()->first != asked))
+    return fail(Errc::kBadRequest, "a record of a numbered request names another partition than the request");
   // All at once: partitions do not wait for each other.
   std::map<std::uint32_t, std::future<Result<client::AppendResult>>> answers;
   for (const auto& [index, records] : batches) answers[index] = send(api, topic.partitions[index].ref, records, id);

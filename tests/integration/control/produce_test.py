@@ -116,7 +116,8 @@ class ProduceTest(unittest.TestCase):
                       "producer=" + "0" * 32 + "&request=1&partition=0", "producer=" + "a" * 32 + "&request=1"):
             self.assertEqual(daemon.post(path + query, '{"payload":"a"}')[0], 400, query)
         numbered = path + "producer=" + "a" * 32 + "&partition=0&origin_timestamp_us=5&request="
-        self.assertEqual(daemon.post(numbered + "1", '{"payload":"a"}\n{"payload":"b","partition":1}')[0], 400)
+        for body in ('{"payload":"a"}\n{"payload":"b","partition":1}', '{"payload":"b","partition":1}', "\n"):
+            self.assertEqual(daemon.post(numbered + "1", body)[0], 400, body)
         first = daemon.post(numbered + "1", '{"payload":"a"}')
         self.assertEqual(first[0], 200, first[2])
         self.assertEqual(daemon.post(numbered + "1", '{"payload":"a"}')[2], first[2])

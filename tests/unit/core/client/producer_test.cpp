@@ -133,6 +133,22 @@ TEST_F(ProducerTest, WaitsOutABusyPartition) {
   for (std::size_t i = 0; i < payloads.size(); ++i) EXPECT_EQ(answers()[i].value().base_offset, Offset(i));
 }
 
+TEST_F(ProducerTest, ASmallSecondBatchMayOvertakeAFirstOneThatIsRefusedForTheMoment) {
+  storage_.hold_syncs();
+  std::vector<std::string> payloads;
+  for (int i = 0; i < 8; ++i) payloads.push_back(fmt::format("{} {}", i, std::string(8'000'000, 'x')));
+  for (const std::string& payload : payloads) client_->append(partition_, batch_of({payload}), [](Result<AppendResult>) {});
+  Producer producer(*client_, partition_,
+                    {.limits = {.max_buffer_size = 0, .max_in_flight = 0, .batch_bytes = 1, .linger_max = kNoLinger}});
+  payloads.push_back(std::string(8'000'000, 'y'));
+  payloads.push_back("z");
+  send(producer, payloads[8]);
+  send(producer, payloads[9]);
+  storage_.release_syncs();
+  expect_ok(producer.flush());
+  EXPECT_TRUE(read_all(partition_) == payloads);
+}
+
 TEST_F(ProducerTest, AFailureThatLastsStopsIt) {
   Producer producer(*client_, partition_, {.limits = {.linger_max = kNoLinger}});
   send(producer, "a");

@@ -215,6 +215,10 @@ TEST_F(FileCacheTest, GivesWayWhenTheProcessHasNoDescriptorLeft) {
 
   below_.on_open = [] { return Result<void>(fail(errno_error(EMFILE, "open"))); };
   EXPECT_FALSE(cache.open(path("none"), OpenMode::kCreateNew).has_value());
+  const auto refused = idle.back()->write(0, as_bytes("x"));
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_TRUE(refused.error().is(sluice::Errc::kNoSpace)) << refused.error().to_string();
+  EXPECT_TRUE(idle.back()->sync().has_value()) << "nothing is un-synced";
 }
 
 TEST_F(FileCacheTest, ManyThreadsUseMoreFilesThanMayBeOpen) {
