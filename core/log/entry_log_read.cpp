@@ -109,14 +109,14 @@ void EntryLog::Impl::scan(const ScanRequest& request, const std::optional<ReadCu
       },
       [self = shared_from_this(), request, outcome, epoch = epoch_, done = std::move(done)](Result<void> read) mutable {
         if (self->abandoned_) return done(fail(Errc::kStopped, "the log is closed"));
-        // The file was cut under the job.
-        if (!read && self->epoch_ != epoch) {
+        // Retention may have taken the file away before the job came to it, and a truncation what it has read.
+        const bool is_stale = self->epoch_ != epoch;
+        if (auto in_range = self->check_range(request); (!read || is_stale) && !in_range) return done(fail(std::move(in_range).error()));
+        if (is_stale) {
           ScanRequest again = request;
           again.up_to = std::min(request.up_to, self->head_.op);
           return self->scan(again, std::nullopt, std::move(done));
         }
-        // Retention may have taken the file away before the job came to it.
-        if (auto in_range = self->check_range(request); !read && !in_range) return done(fail(std::move(in_range).error()));
         if (!read) return done(fail(std::move(read).error()));
         if (outcome->opened) self->keep_files(outcome->segment, std::move(outcome->opened));
         done(std::move(*outcome));

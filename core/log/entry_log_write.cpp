@@ -79,6 +79,11 @@ void EntryLog::Impl::pump() {
       if (truncation_) break;
     }
     if (unsealed_ && !sealing_ && may_seal() && (!full_ || retrying_)) start_seal(*std::exchange(unsealed_, std::nullopt));
+    // Nobody may wait for the sync that is due: a reservation ahead of the appends is nobody's.
+    if (retrying_ && !syncing_ && std::exchange(sync_is_due_, false)) {
+      start_sync(frontier_.limit_for(segments_.back().end));
+      continue;
+    }
     if (start_sync_if_wanted()) continue;
     if (full_ && !retrying_) break;
     if (!chunk_ && queued_.empty()) {
@@ -289,8 +294,6 @@ void EntryLog::Impl::on_write_failed(PersistFailure failure) {
 void EntryLog::Impl::retry() {
   if (!full_ || retrying_ || abandoned_) return;
   retrying_ = true;
-  // Nobody may wait for the sync that is due: a reservation ahead of the appends is nobody's.
-  if (std::exchange(sync_is_due_, false) && !syncing_) start_sync(frontier_.limit_for(segments_.back().end));
   pump();
 }
 

@@ -9,7 +9,7 @@
 namespace sluice::log {
 
 UnsyncedBudget::Share::~Share() {
-  if (!budget_) return;
+  if (!budget_ || !is_known_) return;
   clear();
   std::erase(budget_->waiting_, this);
   if (budget_->next_ == this) budget_->next_ = nullptr;
@@ -17,7 +17,8 @@ UnsyncedBudget::Share::~Share() {
 
 void UnsyncedBudget::Share::set(std::uint64_t bytes) {
   const std::uint64_t before = std::exchange(bytes_, bytes);
-  if (!budget_) return;
+  if (!budget_ || before == bytes) return;
+  is_known_ = true;
   budget_->bytes_ = budget_->bytes_ - before + bytes;
   if (bytes == 0)
     budget_->holders_.erase(this);
@@ -27,6 +28,7 @@ void UnsyncedBudget::Share::set(std::uint64_t bytes) {
 
 bool UnsyncedBudget::Share::may_add(std::uint64_t bytes) {
   if (!budget_) return true;
+  is_known_ = true;
   UnsyncedBudget& all = *budget_;
   const bool has_turn = std::exchange(all.next_, all.next_ == this ? nullptr : all.next_) == this;
   const bool fits = SLUICE_MUTATED(kUnsyncedUnbounded) || all.bytes_ == 0 || all.bytes_ + bytes <= all.bytes_max_;
@@ -40,7 +42,7 @@ bool UnsyncedBudget::Share::may_add(std::uint64_t bytes) {
 }
 
 void UnsyncedBudget::Share::let_others_in() {
-  if (!budget_ || budget_->waking_) return;
+  if (!budget_ || !is_known_ || budget_->waking_) return;
   const auto all = budget_;  // whoever is let in may destroy this
   all->waking_ = true;
   while (!all->waiting_.empty()) {

@@ -57,6 +57,7 @@ class UnsyncedBudget::Share {
   std::function<void()> sync_;
   std::function<void()> on_room_;
   std::uint64_t bytes_ = 0;
+  bool is_known_ = false;  // before, it touches nothing of the budget: a log that cannot be opened goes on the thread that tried
 };
 
 }  // namespace sluice::log

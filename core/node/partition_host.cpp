@@ -108,12 +108,12 @@ void PartitionHost::purge(Completion<PartitionView> done) {
   // Records that are on their way were sent before it: they go too.
   auto draft = entry::EntryDraft::operation(entry::EntryKind::kPartitionOp, encode(partition::Trim{group_.log().head().next_offset}));
   if (!draft) return done(fail(std::move(draft).error()));
-  group_.propose_with_roll(*std::move(draft), options_.topic.enforce_fsync,
-                           [this, done = std::move(done)](Result<Proposed> outcome) mutable {
-                             if (!outcome) return done(fail(std::move(outcome).error()));
-                             done(view());
-                             group_.request_checkpoint();
-                           });
+  // Durable whatever the topic promises: what was purged does not come back.
+  group_.propose_with_roll(*std::move(draft), true, [this, done = std::move(done)](Result<Proposed> outcome) mutable {
+    if (!outcome) return done(fail(std::move(outcome).error()));
+    done(view());
+    group_.request_checkpoint();
+  });
 }
 
 Result<void> PartitionHost::apply(const entry::EntryView& entry) {
