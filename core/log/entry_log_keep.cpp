@@ -28,10 +28,10 @@ void EntryLog::Impl::write_checkpoint(Op op, ByteVector body, Completion<void> d
     done(std::move(outcome));
   };
   read_ops(
-      op, op, 1, [self = shared_from_this(), op, bytes_before, body = std::move(body), finish = std::move(finish)](auto newest) mutable {
-        if (!newest) return finish(fail(std::move(newest).error()));
-        if (newest->empty()) return finish(fail(Errc::kDamagedEntry, fmt::format("op {} is not where it was written", op)));
-        const entry::EntryHeader& header = newest->front().header();
+      op, op, 1, [self = shared_from_this(), op, bytes_before, body = std::move(body), finish = std::move(finish)](auto found) mutable {
+        if (!found) return finish(fail(std::move(found).error()));
+        if (found->empty()) return finish(fail(Errc::kDamagedEntry, fmt::format("op {} is not where it was written", op)));
+        const entry::EntryHeader& header = found->front().header();
         Checkpoint checkpoint{self->options_.group, self->options_.incarnation, op, header.identity, header.next_offset, std::move(body)};
         // The log first: a checkpoint that is newer than the log's end would be proof of a loss.
         self->sync_to(SLUICE_MUTATED(kCheckpointBeforeLog) ? Op{0} : op,
