@@ -111,7 +111,9 @@ void EntryLog::Impl::scan(const ScanRequest& request, const std::optional<ReadCu
         if (self->abandoned_) return done(fail(Errc::kStopped, "the log is closed"));
         // Retention may have taken the file away before the job came to it, and a truncation what it has read.
         const bool is_stale = self->epoch_ != epoch;
-        if (auto in_range = self->check_range(request); (!read || is_stale) && !in_range) return done(fail(std::move(in_range).error()));
+        if (!read || is_stale) {
+          if (auto in_range = self->check_range(request); !in_range) return done(fail(std::move(in_range).error()));
+        }
         if (is_stale) {
           ScanRequest again = request;
           again.up_to = std::min(request.up_to, self->head_.op);

@@ -334,24 +334,20 @@ TEST_F(EntryLog, DropsWholeLeadingSegmentsBelowCheckpointAndFloor) {
 }
 
 TEST_F(EntryLog, RetriesASegmentThatCouldNotBeRemovedBeforeTheNextOne) {
-  auto with = options();
-  with.segment_bytes = 6000;
-  must_open(with);
-  for (int i = 0; i < 40; ++i) must_append(batch_of(2, "x"));
+  must_open(small());
+  fill(40);
   ASSERT_TRUE(checkpoint("state").has_value());
   const auto sealed = log_->sealed_segments();
   storage_.fault = MemoryStorage::Fault{Change::kRemove, 1, EIO};
   EXPECT_FALSE(drop_before(sealed[0].next_offset).has_value());
   EXPECT_EQ(drop_before(sealed[1].next_offset).value(), 2U);
-  must_open(with);
+  must_open(small());
   EXPECT_EQ(log_->first_op(), sealed[2].first_op);
 }
 
 TEST_F(EntryLog, KeepsTheNextSegmentUntilTheOneBeforeItIsDurablyGone) {
-  auto with = options();
-  with.segment_bytes = 6000;
-  must_open(with);
-  for (int i = 0; i < 40; ++i) must_append(batch_of(2, "x"));
+  must_open(small());
+  fill(40);
   ASSERT_TRUE(checkpoint("state").has_value());
   const auto sealed = log_->sealed_segments();
   storage_.fault = MemoryStorage::Fault{Change::kSyncDirectory, 1, EIO};

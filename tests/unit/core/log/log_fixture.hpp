@@ -45,6 +45,12 @@ class LogFixture : public ::testing::Test {
     out.incarnation = Incarnation{3};
     return out;
   }
+  // With segments of a few entries.
+  static log::LogOptions small() {
+    auto out = options();
+    out.segment_bytes = 6000;
+    return out;
+  }
 
   // The process dies: what it wrote is there, and its witness is too.
   void kill() {
@@ -105,6 +111,12 @@ class LogFixture : public ::testing::Test {
     const auto appended = append(std::move(draft), must_sync);
     ASSERT_TRUE(appended.has_value()) << appended.error().to_string();
   }
+  // Entries of one size, so that a test can name the position of the n-th.
+  void fill(int count, bool must_sync = false) {
+    for (int i = 0; i < count; ++i) must_append(batch_of(2, "x"), must_sync);
+  }
+  static constexpr std::uint64_t kFilledBytes = 296;  // of one such entry
+  static std::uint64_t position_of(std::uint64_t index) { return log::kSegmentPageBytes + index * kFilledBytes; }
   Result<void> checkpoint(const std::string& body) {
     const auto outcome = std::make_shared<std::optional<Result<void>>>();
     log_->write_checkpoint(log_->acknowledged_op(), ByteVector(as_bytes(body).begin(), as_bytes(body).end()),

@@ -11,18 +11,6 @@ namespace {
 
 class RecoveryTest : public LogFixture {
  protected:
-  static log::LogOptions small() {
-    auto out = options();
-    out.segment_bytes = 6000;
-    return out;
-  }
-  // Entries of one size, so that a test can name the position of the n-th.
-  void fill(int count) {
-    for (int i = 0; i < count; ++i) must_append(batch_of(2, "x"));
-  }
-  static constexpr std::uint64_t kFilledBytes = 296;  // of one such entry
-  static std::uint64_t position_of(std::uint64_t index) { return log::kSegmentPageBytes + index * kFilledBytes; }
-
   // Opening refuses with the code, changes no file, and goes on refusing; the marker is the only new file.
   void expect_refused(const std::string& code) {
     kill();

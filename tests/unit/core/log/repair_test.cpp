@@ -15,15 +15,7 @@ using ::testing::HasSubstr;
 
 class Repair : public LogFixture {
  protected:
-  static log::LogOptions small() {
-    auto out = options();
-    out.segment_bytes = 6000;
-    return out;
-  }
-  void fill(int count) {
-    for (int i = 0; i < count; ++i) must_append(batch_of(2, "x"), true);
-  }
-  static std::uint64_t position_of(std::uint64_t index) { return log::kSegmentPageBytes + index * 296; }
+  void fill(int count) { LogFixture::fill(count, true); }
   void damage(std::uint64_t first_op, std::uint64_t position) { segment(first_op)[position] ^= std::byte{1}; }
 
   Result<log::RepairPlan> plan() {

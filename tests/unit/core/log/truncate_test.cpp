@@ -34,6 +34,11 @@ class Truncate : public LogFixture {
     queue_.run_all();
     ASSERT_EQ(outcomes_[log_->head().op], "done");
   }
+  // The first is stored, the second on its way, the others wait.
+  void send_a_to_d() {
+    send_and_run("a");
+    for (const char* const prefix : {"b", "c", "d"}) send(prefix);
+  }
   // The op that begins the segment.
   Op roll() {
     const std::size_t complete = log_->sealed_segments().size();
@@ -203,10 +208,7 @@ TEST_F(Truncate, LeavesOutOfReachWhatACheckpointHolds) {
 
 TEST_F(Truncate, AnswersWaitersAboveItAndNobodyIsToldOfThemLater) {
   must_open(replicated());
-  send_and_run("a");
-  send("b");  // on its way
-  send("c");  // waits
-  send("d");
+  send_a_to_d();
   std::string synced;
   log_->sync([&](Result<void> outcome) { synced = outcome ? "done" : std::string(outcome.error().code()); });
   truncated_ = "";
@@ -224,10 +226,7 @@ TEST_F(Truncate, AnswersWaitersAboveItAndNobodyIsToldOfThemLater) {
 
 TEST_F(Truncate, KeepsWhatWaitsBelowIt) {
   must_open(replicated());
-  send_and_run("a");
-  send("b");  // on its way
-  send("c");  // waits
-  send("d");
+  send_a_to_d();
   EXPECT_EQ(truncate(Op{3}), "done");
   EXPECT_EQ(outcomes_[Op{2}], "done");
   EXPECT_EQ(outcomes_[Op{3}], "done");
