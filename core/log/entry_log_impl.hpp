@@ -206,7 +206,7 @@ class EntryLog::Impl : public std::enable_shared_from_this<EntryLog::Impl> {
   std::vector<entry::SharedEntry> collect_hot(std::size_t at, const ScanRequest& request) const;
   std::size_t segment_of(const ScanRequest& request) const;
   void scan(const ScanRequest& request, const std::optional<ReadCursor>& cursor, Completion<DiskRead> done);
-  void keep_files(Op first_op, std::shared_ptr<const SegmentFiles> files);
+  void keep_files(Op first_op, const std::shared_ptr<const SegmentFiles>& files);
   Result<void> check_range(const ScanRequest& request) const;
 
   bool may_become_active(const Segment& segment) const;

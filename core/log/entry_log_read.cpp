@@ -120,13 +120,13 @@ void EntryLog::Impl::scan(const ScanRequest& request, const std::optional<ReadCu
           return self->scan(again, std::nullopt, std::move(done));
         }
         if (!read) return done(fail(std::move(read).error()));
-        if (outcome->opened) self->keep_files(outcome->segment, std::move(outcome->opened));
+        if (outcome->opened) self->keep_files(outcome->segment, outcome->opened);
         done(std::move(*outcome));
       });
 }
 
 // Keeps a complete segment open, and closes the one that was not used for the longest time.
-void EntryLog::Impl::keep_files(Op first_op, std::shared_ptr<const SegmentFiles> files) {
+void EntryLog::Impl::keep_files(Op first_op, const std::shared_ptr<const SegmentFiles>& files) {
   std::size_t open = 0;
   Segment* oldest = nullptr;
   for (std::size_t i = 0; i + 1 < segments_.size(); ++i) {

@@ -148,7 +148,7 @@ void EntryLog::Impl::on_rolled(SegmentPair& pair) {
   last_indexed_ = 0;
   writeback_at_ = kSegmentPageBytes;
   segments_.push_back({pair.page, unsealed_->end.head, kSegmentPageBytes, nullptr, 0});
-  keep_files(complete, std::move(files));
+  keep_files(complete, files);
 }
 
 // What the group may still replace is not sealed, nor is the segment that the replacement would go to.
