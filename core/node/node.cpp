@@ -84,8 +84,8 @@ void Node::Impl::fatal(Error error) {
 }
 
 void Node::Impl::warn(Error error) {
-  warnings.fetch_add(1, std::memory_order_relaxed);
   if (options.on_warning) options.on_warning(std::move(error));
+  warnings.fetch_add(1, std::memory_order_release);
 }
 
 Result<SlotPtr> Node::Impl::find_slot(GroupId group, const std::shared_lock<std::shared_mutex>&) const {
@@ -158,7 +158,7 @@ std::optional<Error> Node::fatal() const {
 }
 
 std::uint64_t Node::warnings() const {
-  return impl_->warnings.load(std::memory_order_relaxed);
+  return impl_->warnings.load(std::memory_order_acquire);
 }
 
 void Node::append(GroupId group, AppendRequest request, ProposeDone done) {

@@ -82,7 +82,7 @@ class Node {
   [[nodiscard]] const NodeRecovery& recovery() const;
   // The error that on_fatal got.
   [[nodiscard]] std::optional<Error> fatal() const;
-  // How often on_warning was called.
+  // How many calls of on_warning have returned.
   [[nodiscard]] std::uint64_t warnings() const;
 
   // Partitions. Errors beside those of the partition: node.partition_not_found, node.stopped, node.busy, and whatever refused it.
