@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 
-PURE = ("core_entry", "core_metadata", "core_partition")
+PURE = ("core_entry", "core_metadata", "core_partition", "core_vsr")
 # What a pure folder may ask of the world, as patterns over demangled names. Clocks, files, threads and randomness are not among them.
 ALLOWED = [
     r"operator (new|delete)", r"mem(cpy|move|set|cmp|chr)$", r"str(len|cmp)$", r"__(cxa|gxx_personality|stack_chk|dso_handle)", r"_Unwind_Resume$",

@@ -19,6 +19,7 @@ CORE = {
     "core/log": ["core/base", "core/entry", "core/storage"],
     "core/metadata": ["core/base", "core/entry"],
     "core/partition": ["core/base", "core/entry"],
+    "core/vsr": ["core/base", "core/entry"],
     "core/node": ["core/base", "core/entry", "core/storage", "core/log", "core/metadata", "core/partition"],
     "core/client": ["core/base", "core/entry", "core/log", "core/metadata", "core/partition", "core/node"],
 }
