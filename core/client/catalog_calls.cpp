@@ -31,6 +31,9 @@ void fill_partition(PartitionInfo& info, Result<node::PartitionView> outcome) {
   info.first_offset = outcome->first_offset;
   info.next_offset = outcome->state->next_offset();
   info.size_bytes = outcome->size_bytes;
+  info.scrub.bytes = outcome->scrub->bytes();
+  info.scrub.due_segments = outcome->scrub->due();
+  for (const auto& [segment, error] : outcome->scrub->damage()) info.scrub.damage.push_back(error);
 }
 
 TopicInfo to_info(const metadata::Topic& topic) {

@@ -36,6 +36,13 @@ struct PartitionInfo {
   Offset first_offset{};  // earliest readable
   Offset next_offset{};   // one past the newest committed message
   std::uint64_t size_bytes = 0;
+  // What the scrub of complete segments has done in this run.
+  struct Scrub {
+    std::uint64_t bytes = 0;       // that were looked at
+    std::size_t due_segments = 0;  // to be verified, for the first time since the start or once more
+    std::vector<Error> damage{};   // one for each damaged segment, with segment and position
+  };
+  Scrub scrub{};
 };
 
 struct TopicInfo {

@@ -23,7 +23,8 @@ EntryLog::Impl::Impl(storage::Storage& storage, storage::IoQueue& queue, LogOpti
       prewriter_(options_.clock != nullptr ? options_.prewrite : nullptr, options_.segment_bytes),
       epoch_(recovered.frontier.epoch),
       mint_from_(recovered.report.mint_from) {
-  for (RecoveredSegment& segment : recovered.segments) segments_.push_back({segment.page, segment.end, segment.bytes, nullptr, 0});
+  for (RecoveredSegment& segment : recovered.segments)
+    segments_.push_back({segment.page, segment.end, segment.bytes, nullptr, 0, segment.by_seal});
   active_log_ = std::move(recovered.active_log);
   active_index_file_ = std::move(recovered.active_index);
   active_index_ = std::move(recovered.segments.back().index);
@@ -96,7 +97,8 @@ std::vector<EntryLog::SegmentInfo> EntryLog::Impl::sealed_segments() const {
   std::vector<SegmentInfo> out;
   for (std::size_t i = 0; i + 1 < segments_.size(); ++i) {
     const Segment& segment = segments_[i];
-    out.push_back({segment.page.first_op, segment.end.op, segment.end.next_offset, segment.end.last_timestamp, segment.bytes});
+    out.push_back({segment.page.first_op, segment.end.op, segment.end.next_offset, segment.end.last_timestamp, segment.bytes, is_sealed(i),
+                   segment.by_seal});
   }
   return out;
 }
@@ -202,6 +204,9 @@ void EntryLog::offset_for_time(TimestampUs at, Op up_to, Completion<Offset> done
 
 void EntryLog::write_checkpoint(Op op, ByteVector body, Completion<void> done) {
   impl_->write_checkpoint(op, std::move(body), std::move(done));
+}
+void EntryLog::scrub(const ScrubPlace& from, std::uint64_t bytes_max, Completion<ScrubStep> done) {
+  impl_->scrub(from, bytes_max, std::move(done));
 }
 void EntryLog::drop_before(Offset trim_floor, Completion<std::size_t> done) {
   impl_->drop_before(trim_floor, std::move(done));

@@ -20,6 +20,7 @@
 #include "core/log/log_head.hpp"
 #include "core/log/prewriter.hpp"
 #include "core/log/recovery_report.hpp"
+#include "core/log/scrub.hpp"
 #include "core/log/unsynced_budget.hpp"
 #include "core/storage/io_queue.hpp"
 #include "core/storage/storage.hpp"
@@ -178,11 +179,17 @@ class EntryLog {
     Offset next_offset;
     TimestampUs last_timestamp;
     std::uint64_t bytes = 0;
+    bool sealed = false;   // nothing is written to it any more
+    bool by_seal = false;  // the start has believed its seal
   };
   [[nodiscard]] std::vector<SegmentInfo> sealed_segments() const;
   // Removes whole leading segments with next_offset ≤ `trim_floor` and last_op ≤ checkpoint_op(), at most kDropSegmentsMax.
   // Reads no longer see them at once. `done` gets how many went.
   void drop_before(Offset trim_floor, Completion<std::size_t> done);
+
+  // Looks at the next `bytes_max` bytes of a sealed segment, or at one entry. One that was removed meanwhile is at its end, without damage.
+  // Damage changes nothing here: what does not lie in it is read as before. Errors: log.fenced, log.stopped; base.no_space: later again.
+  void scrub(const ScrubPlace& from, std::uint64_t bytes_max, Completion<ScrubStep> done);
 
   // Writes and syncs what is queued, and says so in the frontier. Appends, syncs, checkpoints and drops fail with log.stopped from now on;
   // reads go on until the log is destroyed.

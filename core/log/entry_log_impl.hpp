@@ -58,12 +58,16 @@ class EntryLog::Impl : public std::enable_shared_from_this<EntryLog::Impl> {
   void write_checkpoint(Op op, ByteVector body, Completion<void> done);
   void drop_before(Offset trim_floor, Completion<std::size_t> done);
 
+  // entry_log_scrub.cpp
+  void scrub(const ScrubPlace& from, std::uint64_t bytes_max, Completion<ScrubStep> done);
+
   struct Segment {
     SegmentPage page;
     LogHead end;                                // after the last entry that is written
     std::uint64_t bytes = 0;                    // written
     std::shared_ptr<const SegmentFiles> files;  // of a complete segment, if they are open
     std::uint64_t used = 0;                     // for closing the least recently used
+    bool by_seal = false;                       // the start has not looked at its entries
   };
 
   storage::Storage& storage_;
@@ -209,6 +213,8 @@ class EntryLog::Impl : public std::enable_shared_from_this<EntryLog::Impl> {
   void keep_files(Op first_op, const std::shared_ptr<const SegmentFiles>& files);
   Result<void> check_range(const ScanRequest& request) const;
 
+  bool is_sealed(std::size_t at) const;
+  const Segment* find_sealed(Op first_op) const;
   bool may_become_active(const Segment& segment) const;
   void store_checkpoint(Checkpoint checkpoint, std::uint64_t bytes_before, Completion<void> done);
 

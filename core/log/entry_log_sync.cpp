@@ -147,7 +147,7 @@ void EntryLog::Impl::on_rolled(SegmentPair& pair) {
   active_index_ = Index();
   last_indexed_ = 0;
   writeback_at_ = kSegmentPageBytes;
-  segments_.push_back({pair.page, unsealed_->end.head, kSegmentPageBytes, nullptr, 0});
+  segments_.push_back({pair.page, unsealed_->end.head, kSegmentPageBytes, nullptr, 0, false});
   keep_files(complete, files);
 }
 

@@ -25,6 +25,7 @@ enum class Errc : std::uint8_t {
   kOlderFormat,
   // At run time.
   kDamagedEntry,  // a read met bytes that do not verify
+  kScrubDamage,   // a scrub did
   kOutOfRange,    // below the first retained entry
   kFenced,        // a write or sync failed before; the message names the first fault
   kStorageFull,   // the write that failed met a full disk

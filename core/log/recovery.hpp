@@ -25,6 +25,7 @@ struct RecoveredSegment {
   LogHead end;              // the head after its last entry; head_before(page) if it has none
   std::uint64_t bytes = 0;  // verified end = file size
   Index index;              // empty if the seal was believed: whoever reads by it loads it
+  bool by_seal = false;     // the seal was believed: its entries were not looked at
 
   [[nodiscard]] bool has_entries() const { return end.op >= page.first_op; }
 };

@@ -148,7 +148,7 @@ Result<RecoveredLog> commit_plan(storage::Storage& storage, const LogOptions& op
   for (PlannedSegment& planned : plan.segments) {
     SLUICE_CHECK(mend_segment(storage, options, planned, plan.report));
     ++plan.report.segments;
-    if (planned.by_seal) {
+    if (planned.segment.by_seal) {
       ++plan.report.segments_by_seal;
     } else {
       if (planned.segment.has_entries()) plan.report.entries += planned.segment.end.op - planned.segment.page.first_op + 1;

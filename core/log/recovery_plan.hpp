@@ -25,7 +25,6 @@ struct PlannedSegment {
   SegmentSlots slots;
 
   bool page_missing = false;  // the last segment was created, but its header page did not become whole: it is written anew
-  bool by_seal = false;       // its entries were not looked at
   std::optional<TailDamage> damage;
   bool rebuild_index = false;
   bool index_contradicts = false;

@@ -218,7 +218,7 @@ Result<std::optional<PlannedSegment>> judge_by_seal(storage::Storage& storage, c
   out.slots = *slots;
   out.segment.end = end.head;
   out.segment.bytes = end.position;
-  out.by_seal = true;
+  out.segment.by_seal = true;
   if (end.head.op == which.checkpoint_op) out.id_at_checkpoint = end.head.id;
   if (options.witness && end.head.op == options.witness->op) out.id_at_witness = end.head.id;
   if (found.first_op > which.checkpoint_op) out.bytes_after_checkpoint = end.position - kSegmentPageBytes;

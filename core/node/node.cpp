@@ -62,6 +62,10 @@ Node::Impl::Impl(std::unique_ptr<storage::FileCache> file_cache, NodeOptions nod
     shards.push_back(std::make_unique<Shard>(i, *io_threads));
     unsynced.push_back(std::make_shared<log::UnsyncedBudget>());
   }
+  if (options.scrub_bytes_per_second == 0) return;
+  const std::uint64_t rate = std::max<std::uint64_t>(std::min(options.scrub_bytes_per_second, kScrubRateMax) / count, 1);
+  for (const auto& shard : shards)
+    scrubs.push_back(std::make_unique<ShardScrub>(*shard, *options.clock, ShardScrub::Options{rate, options.scrub_interval}));
 }
 
 Node::Impl::~Impl() {

@@ -16,6 +16,7 @@
 #include "core/log/recovery_report.hpp"
 #include "core/metadata/catalog.hpp"
 #include "core/node/partition_host.hpp"
+#include "core/node/scrub_pace.hpp"
 #include "core/partition/op.hpp"
 #include "core/storage/posix_storage.hpp"
 
@@ -40,6 +41,10 @@ struct NodeOptions {
   // Something could not be done that costs no record: a checkpoint, removing a file, opening a partition at its creation. Called on the
   // node's threads, also on several at once, which it must not block.
   std::function<void(Error)> on_warning{};
+  // A scrub has found damage in a complete segment: records that were acknowledged cannot be read. Called as on_warning, once for each.
+  std::function<void(Error)> on_damage{};
+  std::uint64_t scrub_bytes_per_second = kScrubRateDefault;         // over all shards; at most kScrubRateMax, 0 = nothing is scrubbed
+  std::chrono::nanoseconds scrub_interval = kScrubIntervalDefault;  // until a segment that was verified is verified again
   std::chrono::milliseconds reopen_interval{5000};  // between attempts to open the partitions whose files could not be opened
   storage::Storage* storage = &storage::posix_storage();
   const Clock* clock = &system_clock();

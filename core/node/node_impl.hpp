@@ -21,6 +21,7 @@
 #include "core/node/open_group.hpp"
 #include "core/node/partition_host.hpp"
 #include "core/node/shard.hpp"
+#include "core/node/shard_scrub.hpp"
 #include "core/node/start_view.hpp"
 #include "core/storage/file_cache.hpp"
 #include "core/storage/witness_file.hpp"
@@ -111,6 +112,7 @@ class Node::Impl {
   LeftWitnesses left_witnesses;                        // of the run before; constant once partitions are opened
   std::unique_ptr<storage::WitnessFile> witness_file;  // outlives the hosts
   std::unique_ptr<storage::IoThreads> io_threads;
+  std::vector<std::unique_ptr<ShardScrub>> scrubs;  // of each shard; none if nothing is scrubbed. Outlive them
   std::vector<std::unique_ptr<Shard>> shards;
   std::vector<std::shared_ptr<log::UnsyncedBudget>> unsynced;  // of each shard
   std::shared_ptr<log::PrewriteBudget> prewrite = std::make_shared<log::PrewriteBudget>();

@@ -121,11 +121,13 @@ Error Node::Impl::refusal(const GroupSlot& slot, const Error& cause) const {
 void Node::Impl::adopt(const SlotPtr& slot, const metadata::TopicOptions& topic, OpenedPartition opened) {
   storage::WitnessCell* witness = claim_witness(slot->directory, *opened.log, opened.report);
   slot->shard->post([this, slot, topic, witness, opened = std::move(opened)]() mutable {
-    PartitionHost::Options host_options{slot->name, topic, [this](Error error) { fatal(std::move(error)); },
-                                        [this](Error error) { warn(std::move(error)); }, witness};
+    PartitionHost::Options host_options{
+        slot->name,       topic, [this](Error error) { fatal(std::move(error)); }, [this](Error error) { warn(std::move(error)); }, witness,
+        options.on_damage};
     slot->host = std::make_unique<PartitionHost>(std::move(host_options), std::move(opened.log), std::move(opened.state), *slot->shard,
                                                  *options.clock);
     slot->host->resume_retention();
+    if (!scrubs.empty()) scrubs[slot->shard->index()]->add(slot);
   });
 }
 
@@ -134,6 +136,7 @@ Result<void> Node::Impl::boot() {
   SLUICE_CHECK(boot_catalog());
   SLUICE_CHECK(boot_partitions(catalog_checkpoint_op_));
   if (!SLUICE_MUTATED(kWitnessNotSwitched)) SLUICE_CHECK(switch_witness());
+  for (std::size_t i = 0; i < scrubs.size(); ++i) shards[i]->post([scrub = scrubs[i].get()] { scrub->start(); });
   for (auto& shard : shards) shard->start();
   shard_of(kMetadataGroup).post([this] { catalog->request_checkpoint(); });
   io_threads->run([this] { empty_trash(); });
@@ -152,6 +155,7 @@ Result<void> Node::Impl::boot_catalog() {
   log_options.segment_bytes = kCatalogSegmentBytes;
   log_options.must_exist = !directory.is_new();
   connect(log_options, kCatalogDirectory, shard_of(kMetadataGroup), "catalog");
+  log_options.verify_sealed = true;  // what there is of it is small, and is not scrubbed
   auto opened = open_catalog(*options.storage, shard_of(kMetadataGroup).io(), std::move(log_options));
   if (!opened) return fail(std::move(opened).error().with("partition", "catalog"));
   if (directory.is_new()) {

@@ -8,12 +8,17 @@
 
 #include "core/base/mutation.hpp"
 #include "core/node/errc.hpp"
+#include "core/node/scrub_pace.hpp"
 #include "core/partition/errc.hpp"
 
 namespace sluice::node {
 PartitionHost::PartitionHost(Options options, std::unique_ptr<log::EntryLog> log, partition::PartitionState state, Shard& shard,
                              const Clock& clock)
-    : options_(std::move(options)), shard_(shard), state_(std::move(state)), group_(std::move(log), *this, clock, options_.witness) {
+    : options_(std::move(options)),
+      shard_(shard),
+      clock_(clock),
+      state_(std::move(state)),
+      group_(std::move(log), *this, clock, options_.witness) {
   for (const auto& [connector, position] : state_.sources()) {
     tenures_.emplace(connector, Tenure{position.epoch, position.state ? std::optional(position.state->sequence) : std::nullopt});
   }
@@ -27,7 +32,8 @@ PartitionHost::~PartitionHost() {
 PartitionView PartitionHost::view() const {
   return {.state = &state_,
           .first_offset = std::max(state_.floor_offset(), group_.log().first_offset()),
-          .size_bytes = group_.log().size_bytes()};
+          .size_bytes = group_.log().size_bytes(),
+          .scrub = &scrub_};
 }
 
 Result<PartitionView> PartitionHost::inspect() const {
@@ -187,6 +193,21 @@ void PartitionHost::apply_retention() {
     if (outcome) return group_.request_checkpoint();
     if (!group_.closing() && !group_.fenced()) on_warning(Error(outcome.error()).with("while", "trimming"));
   });
+}
+
+bool PartitionHost::scrub(std::chrono::nanoseconds interval, Completion<std::uint64_t> done) {
+  if (group_.closing() || group_.fenced()) return false;
+  const std::vector<log::EntryLog::SegmentInfo> segments = group_.log().sealed_segments();
+  const auto place = scrub_.next(segments, clock_.monotonic(), interval);
+  if (!place) return false;
+  auto on_step = [this, done = std::move(done)](Result<log::ScrubStep> step) mutable {
+    if (!step) return done(fail(std::move(step).error()));
+    const bool is_news = scrub_.note(*step, clock_.monotonic());
+    if (is_news && options_.on_damage) options_.on_damage(Error(*step->damage).with("partition", options_.name));
+    done(step->bytes);
+  };
+  group_.log().scrub(*place, kScrubStepBytes, group_.tracked<log::ScrubStep>(std::move(on_step)));
+  return true;
 }
 
 void PartitionHost::drop_segments() {

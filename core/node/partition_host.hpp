@@ -15,6 +15,7 @@
 #include "core/base/result.hpp"
 #include "core/entry/entry.hpp"
 #include "core/log/entry_log.hpp"
+#include "core/log/scrub_record.hpp"
 #include "core/metadata/topic.hpp"
 #include "core/node/group_host.hpp"
 #include "core/node/request_admission.hpp"
@@ -53,6 +54,7 @@ struct PartitionView {
   const partition::PartitionState* state;
   Offset first_offset;  // the earliest that can be read
   std::uint64_t size_bytes;
+  const log::ScrubRecord* scrub;
 };
 
 template <typename T>
@@ -67,7 +69,8 @@ class PartitionHost final : public StateMachine {
     metadata::TopicOptions topic;
     std::function<void(Error)> on_fatal;
     std::function<void(Error)> on_warning;
-    storage::WitnessCell* witness = nullptr;  // where the group says what it acknowledged
+    storage::WitnessCell* witness = nullptr;    // where the group says what it acknowledged
+    std::function<void(Error)> on_damage = {};  // of each damage that a scrub finds, once
   };
   // `log` was opened and replayed into `state`.
   PartitionHost(Options options, std::unique_ptr<log::EntryLog> log, partition::PartitionState state, Shard& shard, const Clock& clock);
@@ -82,6 +85,9 @@ class PartitionHost final : public StateMachine {
   void read(const ReadRequest& request, Completion<ReadOutcome> done);
   void offset_for_time(TimestampUs at, Completion<Offset> done);
   [[nodiscard]] Result<PartitionView> inspect() const;
+  // Begins the next step of the scrub, and says so; false: nothing is due, or the partition is closing or fenced. `done` gets how many
+  // bytes the step has looked at. One at a time.
+  [[nodiscard]] bool scrub(std::chrono::nanoseconds interval, Completion<std::uint64_t> done);
   // Answers the waiting readers with node.stopped, and once every other call is answered, as GroupHost::close.
   void close(std::move_only_function<void(Result<void>)> done);
   // Finishes what an earlier run began: removes segments below the floor.
@@ -122,7 +128,9 @@ class PartitionHost final : public StateMachine {
 
   Options options_;
   Shard& shard_;
+  const Clock& clock_;
   partition::PartitionState state_;
+  log::ScrubRecord scrub_;
   // Sources as they will be once everything in flight is applied. A batch is admitted against this: once appended, its records cannot be
   // taken back, so its state must not be refused by apply.
   std::map<std::string, Tenure, std::less<>> tenures_;

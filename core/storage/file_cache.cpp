@@ -89,6 +89,9 @@ class FileCache::CachedFile final : public File {
   void start_writeback(std::uint64_t position, std::uint64_t bytes) override {
     if (const auto lease = cache_.borrow(*this)) (*lease)->start_writeback(position, bytes);
   }
+  void forget_cached(std::uint64_t position, std::uint64_t bytes) override {
+    if (const auto lease = cache_.borrow(*this)) (*lease)->forget_cached(position, bytes);
+  }
   Result<void> truncate(std::uint64_t size) override {
     SLUICE_TRY(Lease lease, cache_.borrow(*this));
     lease.use.wrote = true;

@@ -87,6 +87,10 @@ class PosixFile final : public File {
     (void)::sync_file_range(fd_, narrow<off_t>(position), narrow<off_t>(bytes), SYNC_FILE_RANGE_WRITE);
   }
 
+  void forget_cached(std::uint64_t position, std::uint64_t bytes) override {
+    (void)::posix_fadvise(fd_, narrow<off_t>(position), narrow<off_t>(bytes), POSIX_FADV_DONTNEED);
+  }
+
   Result<void> truncate(std::uint64_t size) override {
     while (::ftruncate(fd_, narrow<off_t>(size)) != 0) {
       if (errno != EINTR) return io_failure("truncate", path_);

@@ -39,6 +39,8 @@ class File {
   // Asks for the write-back of these bytes to begin, so that a later sync has less to do. A hint: nothing is durable by it, and only a
   // sync tells what became of it.
   virtual void start_writeback(std::uint64_t position, std::uint64_t bytes) = 0;
+  // Asks for synced bytes to come from the device when they are read the next time, and not from the system's cache. A hint.
+  virtual void forget_cached(std::uint64_t /*position*/, std::uint64_t /*bytes*/) {}
   [[nodiscard]] virtual Result<void> truncate(std::uint64_t size) = 0;
   [[nodiscard]] virtual Result<std::uint64_t> size() = 0;
 };

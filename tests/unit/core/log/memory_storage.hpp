@@ -42,6 +42,7 @@ class MemoryStorage final : public storage::Storage {
   std::uint64_t changes = 0;
   std::uint64_t syncs = 0;
   std::uint64_t writeback_bytes = 0;  // that were asked for
+  std::uint64_t forgotten_bytes = 0;  // that are to be read from the device
   std::optional<int> read_error;
 
   [[nodiscard]] bool dead() const { return die_at && changes >= *die_at; }
@@ -152,6 +153,7 @@ class MemoryFile final : public storage::File {
   }
   Result<void> sync() override { return storage_.change(Change::kSync, path_); }
   void start_writeback(std::uint64_t, std::uint64_t bytes) override { storage_.writeback_bytes += bytes; }
+  void forget_cached(std::uint64_t, std::uint64_t bytes) override { storage_.forgotten_bytes += bytes; }
   Result<void> truncate(std::uint64_t size) override {
     SLUICE_CHECK(storage_.change(Change::kTruncate, path_));
     node_->bytes.resize(size);

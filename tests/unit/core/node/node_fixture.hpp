@@ -120,6 +120,7 @@ class TroubledStorage final : public storage::Storage {
       return file_->sync();
     }
     void start_writeback(std::uint64_t position, std::uint64_t bytes) override { file_->start_writeback(position, bytes); }
+    void forget_cached(std::uint64_t position, std::uint64_t bytes) override { file_->forget_cached(position, bytes); }
     Result<void> truncate(std::uint64_t size) override { return file_->truncate(size); }
     Result<std::uint64_t> size() override { return file_->size(); }
 

@@ -24,6 +24,7 @@ class WatchedStorage final : public Storage {
   std::function<void()> on_write = [] {};
   std::function<Result<void>()> on_sync = [] { return Result<void>(); };
   std::atomic<std::size_t> opened = 0;
+  std::atomic<std::uint64_t> forgotten = 0;  // bytes that are to be read from the device
 
   Result<FilePtr> open(const std::string& path, OpenMode mode) override {
     SLUICE_CHECK(on_open());
@@ -52,6 +53,7 @@ class WatchedStorage final : public Storage {
       return below->sync();
     }
     void start_writeback(std::uint64_t position, std::uint64_t bytes) override { below->start_writeback(position, bytes); }
+    void forget_cached(std::uint64_t, std::uint64_t bytes) override { watched.forgotten += bytes; }
     Result<void> truncate(std::uint64_t size) override { return below->truncate(size); }
     Result<std::uint64_t> size() override { return below->size(); }
     WatchedStorage& watched;
@@ -112,6 +114,13 @@ TEST_F(FileCacheTest, IdleFilesBeyondTheMaximumAreClosedAndOpenedAgainWhenTheyAr
   EXPECT_EQ(cache_.open_files(), kOpenMax);
   files.clear();
   EXPECT_EQ(cache_.open_files(), 0U);
+}
+
+TEST_F(FileCacheTest, HandsOnThatBytesAreToComeFromTheDevice) {
+  const FilePtr file = create_synced("f");
+  use_others();
+  file->forget_cached(0, 1);
+  EXPECT_EQ(below_.forgotten, 1U) << "also of a file that has to be opened for it";
 }
 
 TEST_F(FileCacheTest, TheOneUsedLongestAgoGoes) {
