@@ -46,14 +46,22 @@ void add_last_changes(const RecoveryPlan& plan, std::vector<std::string>& change
   }
 }
 
-Verdict verdict_of(const RecoveryPlan& plan) {
+Verdict verdict_of(const LogOptions& options, const RecoveryPlan& plan) {
   Verdict out;
   const RecoveryReport& report = plan.report;
+  if (plan.truncated_segment) {
+    out.changes.push_back(fmt::format("{}/{}: removed, a truncation that was not carried out to its end took it away", options.directory,
+                                      segment_name(*plan.truncated_segment)));
+  }
   for (const PlannedSegment& planned : plan.segments) {
     ++out.segments;
+    add_changes(planned, out.changes);
+    if (planned.segment.by_seal) {
+      ++out.segments_by_seal;
+      continue;
+    }
     out.bytes_verified += planned.segment.bytes;
     if (planned.segment.has_entries()) out.entries += planned.segment.end.op.value() - planned.segment.page.first_op.value() + 1;
-    add_changes(planned, out.changes);
   }
   for (const std::string& name : plan.stray_names) out.changes.push_back(fmt::format("{}: removed, nothing refers to it", name));
   if (plan.segments.empty()) {
@@ -78,10 +86,14 @@ Result<Verdict> verify(storage::Storage& storage, const LogOptions& options) {
   auto plan = judge_files(storage, options);
   if (!plan && !is_refusal(plan.error())) return fail(std::move(plan).error());
   Verdict out;
-  if (plan)
-    out = verdict_of(*plan);
-  else
+  if (plan) {
+    out = verdict_of(options, *plan);
+  } else {
     out.refusal = std::move(plan).error();
+    LogOptions by_seals = options;
+    by_seals.verify_sealed = false;
+    out.served_by_seals = options.verify_sealed && !standing && judge_files(storage, by_seals).has_value();
+  }
   out.standing = std::move(standing);
   return out;
 }

@@ -16,8 +16,11 @@ struct Verdict {
   std::optional<Error> standing;  // refused at an earlier start: holds whatever the files say now
   std::optional<Error> refusal;   // what a start would say of the files as they are; `head` and the rest are empty then
 
+  bool served_by_seals = false;  // a start that believes seals serves it all the same: reads of the damage fail
+
   std::uint64_t segments = 0;
-  std::uint64_t entries = 0;  // verified
+  std::uint64_t segments_by_seal = 0;  // of these: complete ones whose seal was believed
+  std::uint64_t entries = 0;           // verified
   std::uint64_t bytes_verified = 0;
   LogHead head;
   std::optional<LogHead> durable;    // was on the device for certain when the log was last open

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/log/frontier.hpp"
+#include "core/log/verify.hpp"
 #include "tests/unit/core/log/log_fixture.hpp"
 
 namespace sluice::test {
@@ -114,6 +115,10 @@ TEST_F(Truncate, IsDecidedByItsSlot) {
   storage_.fault = MemoryStorage::Fault{Change::kRemove, 1, EIO};
   EXPECT_EQ(truncate(second - 2), "log.fenced");
   ASSERT_TRUE(storage_.exists(path_of(second)));
+  kill();
+  const auto verdict = log::verify(storage_, replicated());
+  ASSERT_TRUE(verdict.has_value() && !verdict->changes.empty());
+  EXPECT_EQ(verdict->changes.front().find(path_of(second) + ": removed"), 0U) << verdict->changes.front();
   must_open(replicated());
   EXPECT_EQ(report_.truncated_segment, path_of(second));
   EXPECT_FALSE(storage_.exists(path_of(second)));

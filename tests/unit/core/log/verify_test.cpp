@@ -15,10 +15,13 @@ using ::testing::HasSubstr;
 class Verify : public LogFixture {
  protected:
   log::Verdict verdict(std::optional<log::Witness> witness = std::nullopt) {
-    kill();
-    const MemoryStorage::Files before = storage_.snapshot();
     auto with = options();
     with.witness = witness;
+    return verdict_with(with);
+  }
+  log::Verdict verdict_with(const log::LogOptions& with) {
+    kill();
+    const MemoryStorage::Files before = storage_.snapshot();
     auto out = log::verify(storage_, with);
     EXPECT_TRUE(out.has_value());
     EXPECT_EQ(before.size(), storage_.files().size()) << "verify changed something";
@@ -105,6 +108,30 @@ TEST_F(Verify, JudgesTheFilesAlsoWhereARefusalStands) {
   EXPECT_TRUE(found.standing);
   EXPECT_FALSE(found.refusal);
   EXPECT_EQ(found.entries, 2U);
+}
+
+// The start that believes seals does not see the damage: both outcomes are said.
+TEST_F(Verify, SaysWhetherAStartThatBelievesSealsServesADamagedLog) {
+  must_open(small());
+  fill(20);
+  close_log();
+  auto by_seals = small();
+  by_seals.verify_sealed = false;
+  EXPECT_EQ(verdict_with(by_seals).segments_by_seal, 3U);
+  EXPECT_EQ(verdict_with(small()).segments_by_seal, 0U);
+  segment(7)[position_of(2) + 200] ^= std::byte{1};
+  log::Verdict found = verdict_with(small());
+  ASSERT_TRUE(found.refusal);
+  EXPECT_TRUE(found.served_by_seals);
+  found = verdict_with(by_seals);
+  EXPECT_FALSE(found.refusal);
+  EXPECT_EQ(found.entries, 2U) << "those of the last segment were looked at";
+  // In the last one both see it.
+  segment(19)[position_of(0) + 200] ^= std::byte{1};
+  segment(7)[position_of(2) + 200] ^= std::byte{1};
+  found = verdict_with(small());
+  ASSERT_TRUE(found.refusal);
+  EXPECT_FALSE(found.served_by_seals);
 }
 
 }  // namespace
