@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -65,7 +66,9 @@ struct LogOptions {
   std::function<void(std::chrono::nanoseconds, std::move_only_function<void()>)> after;
   // Told, on the owner's thread, when a full disk closes admission: once each time.
   std::function<void(const Error&)> on_full;
-  bool verify_sealed = true;       // walk complete segments too at the start; else their seals are believed, and a scrub walks them later
+  bool verify_sealed = true;  // walk complete segments too at the start; else their seals are believed, and a scrub walks them later
+  // Counts the bytes of segments that the start is done with, while it goes; outlives open().
+  std::atomic<std::uint64_t>* judged_bytes = nullptr;
   std::optional<Witness> witness;  // none: after an unclean stop it is not known whether the operating system lived on
   // The owner says by commit() what is committed: only that is sealed, and truncate() leaves it alone. Else whatever is acknowledged is.
   bool replicated = false;

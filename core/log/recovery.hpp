@@ -47,5 +47,7 @@ struct RecoveredLog {
 
 // Judges the directory and then brings it into the state that a running log needs. Errors as EntryLog::open. [blocking]
 [[nodiscard]] Result<RecoveredLog> recover(storage::Storage& storage, const LogOptions& options);
+// About how many bytes that will read: of the segments that it walks. What cannot be looked at counts nothing. [blocking]
+[[nodiscard]] std::uint64_t bytes_to_judge(storage::Storage& storage, const LogOptions& options);
 
 }  // namespace sluice::log

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 #include <fmt/format.h>
@@ -172,6 +173,19 @@ Result<void> judge_marker(storage::Storage& storage, const LogOptions& options) 
   const auto names = storage.list(options.directory);
   if (names && std::find(names->begin(), names->end(), kRefusedName) != names->end()) return standing_refusal(storage, options);
   return {};
+}
+
+std::uint64_t bytes_to_judge(storage::Storage& storage, const LogOptions& options) {
+  const auto names = storage.list(options.directory);
+  std::vector<std::string> segments;
+  if (names) std::ranges::copy_if(*names, std::back_inserter(segments), [](const auto& name) { return name.ends_with(".log"); });
+  if (!options.verify_sealed && !segments.empty()) segments.erase(segments.begin(), segments.end() - 1);
+  std::uint64_t sum = 0;
+  for (const std::string& name : segments) {
+    const auto file = storage.open(options.directory + "/" + name, storage::OpenMode::kRead);
+    if (file) sum += (*file)->size().value_or(0);
+  }
+  return sum;
 }
 
 Result<RecoveryPlan> judge_files(storage::Storage& storage, const LogOptions& options) {

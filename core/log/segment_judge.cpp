@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 
 #include <fmt/format.h>
 
@@ -126,12 +127,37 @@ Result<void> check_end(const SegmentCase& which, const PlannedSegment& out) {
                                out.slots.newest->durable.position));
 }
 
+// Tells whoever watches a start how far it is in one segment; in the end, that all of it is behind it.
+class JudgedBytes {
+ public:
+  JudgedBytes(const LogOptions& options, std::uint64_t file_bytes) : counter_(options.judged_bytes), file_bytes_(file_bytes) {}
+  ~JudgedBytes() { tell(file_bytes_); }
+  JudgedBytes(const JudgedBytes&) = delete;
+  JudgedBytes& operator=(const JudgedBytes&) = delete;
+
+  void at(std::uint64_t position) {
+    if (position - told_ >= kReadWindowBytes) tell(position);
+  }
+
+ private:
+  void tell(std::uint64_t position) {
+    if (counter_ != nullptr) counter_->fetch_add(position - told_, std::memory_order_relaxed);
+    told_ = position;
+  }
+
+  std::atomic<std::uint64_t>* counter_;
+  std::uint64_t file_bytes_;
+  std::uint64_t told_ = 0;
+};
+
 // Checks every entry, and the index along with them.
 Result<void> walk(storage::File& file, const LogOptions& options, const SegmentCase& which, IndexCheck& index, PlannedSegment& out) {
   SegmentReader reader(file, kSegmentPageBytes, out.file_bytes);
+  JudgedBytes judged(options, out.file_bytes);
   while (true) {
     SLUICE_TRY(const SegmentReader::What what, reader.next());
     out.segment.bytes = std::min(reader.position(), out.file_bytes);
+    judged.at(out.segment.bytes);
     SLUICE_CHECK(check_frontier(out, out.segment.bytes));
     if (what == SegmentReader::What::kEnd) return {};
     if (what == SegmentReader::What::kDamage) return note_damage(which, reader, out);

@@ -16,6 +16,7 @@
 #include "core/log/recovery_report.hpp"
 #include "core/metadata/catalog.hpp"
 #include "core/node/partition_host.hpp"
+#include "core/node/recovery_progress.hpp"
 #include "core/node/scrub_pace.hpp"
 #include "core/partition/op.hpp"
 #include "core/storage/posix_storage.hpp"
@@ -35,6 +36,9 @@ struct NodeOptions {
   std::size_t shards = 0;          // 0 = one per core, at most kShardsMax
   std::size_t max_open_files = 0;  // of logs, while they are idle; 0 = what the process may open, less some for everything else
   std::size_t io_threads = 16;     // for syncs and reads of cold data, 1..kIoThreadsMax
+  // Called by open() once the directory is this process's, before anything in it is looked at. An error ends the start.
+  std::function<Result<void>()> on_locked{};
+  std::shared_ptr<RecoveryProgress> progress{};  // null: nobody wants to know
   // A committed write can no longer be made durable. Called at most once, on a shard's thread, which it must not block; nothing more is
   // acknowledged by that partition, and the process has to end with a failure. The error names partition, file and errno.
   std::function<void(Error)> on_fatal{};

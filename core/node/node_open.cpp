@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/base/mutation.hpp"
+#include "core/log/recovery.hpp"
 #include "core/node/errc.hpp"
 #include "core/node/node_impl.hpp"
 
@@ -26,10 +27,11 @@ struct BootItem {
   std::optional<Result<OpenedPartition>> opened{};
 };
 
-void open_items(std::vector<BootItem>& items, const std::function<void(BootItem&)>& open_one) {
+// In parallel.
+void for_each_item(std::vector<BootItem>& items, const std::function<void(BootItem&)>& work_on) {
   std::atomic<std::size_t> next{0};
   const auto work = [&] {
-    for (std::size_t i = next.fetch_add(1); i < items.size(); i = next.fetch_add(1)) open_one(items[i]);
+    for (std::size_t i = next.fetch_add(1); i < items.size(); i = next.fetch_add(1)) work_on(items[i]);
   };
   const std::size_t threads =
       std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, std::min(kBootThreadsMax, std::max<std::size_t>(items.size(), 1)));
@@ -50,6 +52,7 @@ Result<std::unique_ptr<Node>> Node::open(NodeOptions options) {
   auto files = std::make_unique<storage::FileCache>(*options.storage, files_max);
   options.storage = files.get();
   SLUICE_TRY(DataDirectory directory, DataDirectory::open(*options.storage, options.data_dir, *options.random));
+  if (options.on_locked) SLUICE_CHECK(options.on_locked());
   auto impl = std::make_unique<Impl>(std::move(files), std::move(options), std::move(directory));
   SLUICE_CHECK(impl->boot());
   return std::unique_ptr<Node>(new Node(std::move(impl)));
@@ -84,6 +87,7 @@ void Node::Impl::connect(log::LogOptions& log, GroupDirectory place, Shard& shar
   log.prewrite = prewrite;
   log.unsynced = unsynced[shard.index()];
   log.verify_sealed = options.verify_sealed;
+  if (options.progress) log.judged_bytes = &options.progress->bytes_judged;
   log.on_full = [this, name = std::move(name)](const Error& error) { warn(Error(error).with("partition", name)); };
   log.witness = witness_of(place);
 }
@@ -156,6 +160,7 @@ Result<void> Node::Impl::boot_catalog() {
   log_options.must_exist = !directory.is_new();
   connect(log_options, kCatalogDirectory, shard_of(kMetadataGroup), "catalog");
   log_options.verify_sealed = true;  // what there is of it is small, and is not scrubbed
+  log_options.judged_bytes = nullptr;
   auto opened = open_catalog(*options.storage, shard_of(kMetadataGroup).io(), std::move(log_options));
   if (!opened) return fail(std::move(opened).error().with("partition", "catalog"));
   if (directory.is_new()) {
@@ -203,7 +208,18 @@ Result<void> Node::Impl::boot_partitions(Op witnessed) {
     }
   }
   SLUICE_CHECK(clear_leftovers(leftovers));
-  open_items(items, [this](BootItem& item) { item.opened = open(*item.opening); });
+  if (options.progress) {
+    for_each_item(items, [this](BootItem& item) {
+      log::LogOptions log = log_options(item.opening->topic, item.opening->slot->directory.group);
+      log.verify_sealed = options.verify_sealed;
+      options.progress->bytes += log::bytes_to_judge(*options.storage, log);
+    });
+    options.progress->partitions = items.size();
+  }
+  for_each_item(items, [this](BootItem& item) {
+    item.opened = open(*item.opening);
+    if (options.progress) ++options.progress->partitions_opened;
+  });
   for (BootItem& item : items) {
     const Opening& opening = *item.opening;
     PartitionRecovery found{opening.topic.name,
