@@ -188,6 +188,9 @@ std::uint64_t EntryLog::epoch() const {
 void EntryLog::truncate(Op op, U128 id, Completion<void> done) {
   impl_->truncate(op, id, std::move(done));
 }
+void EntryLog::stop_waiting_for_room() {
+  impl_->stop_waiting_for_room();
+}
 void EntryLog::close(Completion<void> done) {
   impl_->close(std::move(done));
 }

@@ -194,8 +194,11 @@ class EntryLog {
   // Damage changes nothing here: what does not lie in it is read as before. Errors: log.fenced, log.stopped; base.no_space: later again.
   void scrub(const ScrubPlace& from, std::uint64_t bytes_max, Completion<ScrubStep> done);
 
-  // Writes and syncs what is queued, and says so in the frontier. Appends, syncs, checkpoints and drops fail with log.stopped from now on;
-  // reads go on until the log is destroyed.
+  // From now on a full disk ends the log: what waits for room is tried once more, then everything acknowledged is synced, and what is left
+  // gets log.storage_full, as every call after it. The log is not marked as fenced: nothing that was acknowledged is lost.
+  void stop_waiting_for_room();
+  // Writes and syncs what is queued, and says so in the frontier; waits for no room. Appends, syncs, checkpoints and drops fail with
+  // log.stopped from now on; reads go on until the log is destroyed.
   void close(Completion<void> done);
 
  private:

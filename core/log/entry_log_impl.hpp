@@ -41,6 +41,7 @@ class EntryLog::Impl : public std::enable_shared_from_this<EntryLog::Impl> {
   void append(std::vector<entry::SharedEntry> entries, Completion<void> on_durable);
   void sync(Completion<void> done);
   std::optional<Error> storage_full();
+  void stop_waiting_for_room();
 
   // entry_log_sync.cpp
   void close(Completion<void> done);
@@ -100,6 +101,7 @@ class EntryLog::Impl : public std::enable_shared_from_this<EntryLog::Impl> {
   std::optional<Error> fenced_;
   std::optional<Error> full_;  // the disk: what waits is not written until a retry succeeds
   bool retry_timer_ = false;   // set: it tries again by itself
+  bool waits_for_room_ = true;
   bool stopped_ = false;
   bool abandoned_ = false;
 
@@ -168,6 +170,7 @@ class EntryLog::Impl : public std::enable_shared_from_this<EntryLog::Impl> {
   void on_write_failed(PersistFailure failure);
   void retry();
   void settle_retry();
+  void give_up();
   void begin_linger(std::size_t group);
   bool lingers() const;
   void release_waiters();

@@ -186,7 +186,7 @@ void EntryLog::Impl::close(Completion<void> done) {
   if (auto error = closed_error()) return done(fail(std::move(*error)));
   stopped_ = true;
   close_done_ = std::move(done);
-  retry();
+  stop_waiting_for_room();
   // A failure reaches close_done_ by itself.
   sync_to(SLUICE_MUTATED(kCleanMarkEarly) ? Op{0} : head_.op, [](Result<void>) {});
 }

@@ -85,7 +85,10 @@ void EntryLog::Impl::pump() {
       continue;
     }
     if (start_sync_if_wanted()) continue;
-    if (full_ && !retrying_) break;
+    if (full_ && !retrying_) {
+      if (!waits_for_room_) give_up();
+      break;
+    }
     if (!chunk_ && queued_.empty()) {
       if (start_close_if_wanted()) continue;
       break;
@@ -276,13 +279,13 @@ void EntryLog::Impl::on_write_failed(PersistFailure failure) {
   retrying_ = false;
   if (!failure.no_room && !SLUICE_MUTATED(kSyncTriedAgain)) return fence(std::move(failure.error));
   Error full(Errc::kStorageFull, fmt::format("{}: {}", options_.directory, failure.error.message()));
-  if (stopped_ || SLUICE_MUTATED(kFullDiskFences)) return fence(std::move(full));
+  if (SLUICE_MUTATED(kFullDiskFences)) return fence(std::move(full));
   const bool is_news = !full_;
   if (SLUICE_MUTATED(kFailedHalfMoves) && chunk_) chunk_->position += chunk_->bytes;
   full_ = std::move(full);
   if (is_news && options_.on_full) options_.on_full(*full_);
   pump();  // what is written may still be synced
-  if (!options_.after || std::exchange(retry_timer_, true)) return;
+  if (fenced_ || !options_.after || std::exchange(retry_timer_, true)) return;
   options_.after(kFullRetryInterval, [log = weak_from_this()] {
     const auto self = log.lock();
     if (!self) return;
@@ -302,6 +305,19 @@ void EntryLog::Impl::settle_retry() {
   if (!full_ || chunk_ || sync_is_due_ || (unsealed_ && may_seal()) || sealing_ || beginning_) return;
   full_.reset();
   retrying_ = false;
+}
+
+void EntryLog::Impl::stop_waiting_for_room() {
+  waits_for_room_ = SLUICE_MUTATED(kStopWaitsForRoom);
+  retry();
+}
+
+// There is no room, and nobody waits for it any more. What was acknowledged is saved first.
+void EntryLog::Impl::give_up() {
+  if (syncing_ || sealing_) return;  // their end comes back here
+  const bool saved = written_op_ <= synced_.head.op || SLUICE_MUTATED(kGivenUpUnsynced);
+  if (!saved && !sync_is_due_) return start_sync(frontier_.limit_for(segments_.back().end));
+  fence(saved ? *full_ : Error(sluice::Errc::kNoSpace, full_->message()));
 }
 
 std::optional<Error> EntryLog::Impl::storage_full() {

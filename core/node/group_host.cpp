@@ -165,7 +165,11 @@ void GroupHost::drop_before(Offset floor) {
 void GroupHost::fence(const Error& error) {
   // After close, and while the log is destroyed, everybody hears log.stopped: that is no fault.
   if (fenced_ || (closing_ && !close_done_)) return;
-  become_fenced(error);
+  if (error.is(log::Errc::kStorageFull)) {
+    fail_in_flight(error);
+  } else {
+    become_fenced(error);
+  }
   maybe_finish_close();
 }
 
@@ -176,15 +180,20 @@ void GroupHost::become_fenced(const Error& error) {
   for (const auto& [key, value] : error.context()) fenced_->with(key, value);
   // The process first: whoever hears of the failure may look for its cause there.
   if (!SLUICE_MUTATED(kFatalToldLast)) machine_.on_fenced(*fenced_);
-  std::deque<InFlight> dropped = std::exchange(in_flight_, {});
-  for (InFlight& item : dropped) item.done(fail(*fenced_));
+  fail_in_flight(*fenced_);
   if (SLUICE_MUTATED(kFatalToldLast)) machine_.on_fenced(*fenced_);
+}
+
+void GroupHost::fail_in_flight(const Error& error) {
+  std::deque<InFlight> dropped = std::exchange(in_flight_, {});
+  for (InFlight& item : dropped) item.done(fail(error));
 }
 
 void GroupHost::close(std::move_only_function<void(Result<void>)> done) {
   SLUICE_ASSERT(!closing_);
   closing_ = true;
   close_done_ = std::move(done);
+  log_->stop_waiting_for_room();
   maybe_finish_close();
 }
 
@@ -192,6 +201,7 @@ void GroupHost::maybe_finish_close() {
   if (!close_done_ || draining_ || checkpointing_ || flushing_ || calls_ != 0) return;
   if (fenced_) return finish_close(fail(*fenced_));
   if (!in_flight_.empty()) return;
+  if (const auto ended = log_->fenced()) return finish_close(fail(*ended));
   if (commit_ > log_->checkpoint_op() && machine_.may_checkpoint()) return write_checkpoint(true);
   finish_close({});
 }
@@ -201,7 +211,7 @@ void GroupHost::finish_close(Result<void> outcome) {
   log_->close([this, done = std::exchange(close_done_, {}), outcome = std::move(outcome)](Result<void> closed) mutable {
     if (SLUICE_MUTATED(kCleanExitOverLoss)) closed = {};
     // Acknowledged bytes that this sync did not make durable are lost like those of any other.
-    if (!closed && log_ && log_->fenced() && !fenced_) {
+    if (!closed && log_ && log_->fenced() && !fenced_ && !closed.error().is(log::Errc::kStorageFull)) {
       become_fenced(closed.error());
       return done(fail(*fenced_));
     }

@@ -86,8 +86,8 @@ class GroupHost {
       maybe_finish_close();
     };
   }
-  // No propose() after it. Waits for everything in flight, writes a last checkpoint, closes the log. The error, if any, of that last part;
-  // a sync that fails there fences the group like any other.
+  // No propose() after it. Waits for everything in flight, but for no full disk: what has no room gets log.storage_full. Then writes a last
+  // checkpoint and closes the log. The error, if any, of that last part; a sync that fails there fences the group like any other.
   void close(std::move_only_function<void(Result<void>)> done);
 
   [[nodiscard]] Op commit() const { return commit_; }
@@ -98,7 +98,8 @@ class GroupHost {
   [[nodiscard]] log::EntryLog& log() { return *log_; }
   [[nodiscard]] const log::EntryLog& log() const { return *log_; }
 
-  // Makes everything that failed in the log the group's end. Idempotent.
+  // Makes everything that failed in the log the group's end. A log that ended on a full disk has lost nothing that was acknowledged: then
+  // only what is in flight hears of it. Idempotent.
   void fence(const Error& error);
 
  private:
@@ -117,6 +118,7 @@ class GroupHost {
   void write_checkpoint(bool last);
   void on_checkpoint_written(Result<void> outcome, bool last);
   void become_fenced(const Error& error);
+  void fail_in_flight(const Error& error);
   void maybe_finish_close();
   void finish_close(Result<void> outcome);
 

@@ -2,6 +2,7 @@
 // What a node does when something is broken: damaged, missing and foreign files, failing devices, sudden ends.
 #include <algorithm>
 #include <fstream>
+#include <future>
 
 #include "core/log/frontier.hpp"
 #include "core/node/errc.hpp"
@@ -338,6 +339,37 @@ TEST_F(NodeFailureTest, ACloseThatCannotFlushSaysSo) {
   ASSERT_FALSE(closed.has_value());
   EXPECT_TRUE(closed.error().is(Errc::kFatal)) << closed.error().to_string();
   EXPECT_EQ(fatal_calls_.load(), 1) << "acknowledged records are lost: that is no clean end";
+}
+
+TEST_F(NodeFailureTest, ATopicWithAnAppendThatWaitsOnAFullDiskIsDeleted) {
+  const PartitionRef partition = create("a").partitions.front().ref;
+  append(partition, {"x"});
+  storage_.fill_up(fmt::format("groups/{}-", partition.group));
+  std::promise<Error> waiting;
+  client_->append(partition, batch_of({"y"}), [&](Result<AppendResult> stored) { waiting.set_value(stored.error()); });
+  wait_until([this] { return !warnings().empty(); });
+  ASSERT_TRUE(client_->delete_topic({"s", "a"}));
+  const Error told = waiting.get_future().get();
+  EXPECT_TRUE(told.is(log::Errc::kStorageFull)) << told.to_string();
+  EXPECT_FALSE(std::filesystem::exists(temporary_ / fmt::format("data/groups/{}-1", partition.group)));
+  EXPECT_EQ(fatal_calls_, 0);
+}
+
+TEST_F(NodeFailureTest, ACloseOnAFullDiskWaitsForNoRoomAndLosesNothing) {
+  const PartitionRef partition = create("a").partitions.front().ref;
+  append(partition, {"x"});
+  storage_.fill_up(fmt::format("groups/{}-", partition.group));
+  std::promise<Error> waiting;
+  client_->append(partition, batch_of({"y"}), [&](Result<AppendResult> stored) { waiting.set_value(stored.error()); });
+  wait_until([this] { return !warnings().empty(); });
+  const auto closed = node_->close(std::chrono::hours(1));
+  ASSERT_FALSE(closed.has_value());
+  EXPECT_TRUE(closed.error().is(log::Errc::kStorageFull)) << closed.error().to_string();
+  EXPECT_TRUE(waiting.get_future().get().is(log::Errc::kStorageFull));
+  EXPECT_EQ(fatal_calls_, 0) << "nothing that was acknowledged is lost";
+  storage_.fill_up("");
+  restart();
+  EXPECT_EQ(read_all(partition), std::vector<std::string>{"x"});
 }
 
 TEST_F(NodeFailureTest, ACloseThatHangsEndsAtItsDeadline) {

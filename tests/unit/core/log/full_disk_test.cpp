@@ -93,5 +93,50 @@ TEST_F(FullDisk, EndsWithAnErrorIfTheDiskIsStillFullWhenItCloses) {
   EXPECT_EQ(payloads(Offset{0}), std::vector<std::string>{"a0"});
 }
 
+// Acknowledged without a sync, and then no room for what follows.
+TEST_F(FullDisk, EndsOnlyAfterASyncOfWhatItAcknowledged) {
+  for (const bool slot_has_room : {true, false}) {
+    storage_ = MemoryStorage();
+    witness_.reset();
+    must_open();
+    must_append(batch_of(1, "a"), false);
+    std::string waiting;
+    storage_.fault = MemoryStorage::Fault{Change::kWrite, 1, ENOSPC};
+    log_->append(stamped(batch_of(1, "b"), false), [&](Result<void> result) { waiting = result ? "ok" : result.error().code(); });
+    ASSERT_GT(log_->unsynced_bytes(), 0U);
+    const std::uint64_t syncs = storage_.syncs;
+    storage_.fault = MemoryStorage::Fault{Change::kWrite, 1, ENOSPC};
+    std::string closed;
+    log_->close([&](Result<void> result) { closed = result ? "ok" : result.error().code(); });
+    if (!slot_has_room) storage_.fault = MemoryStorage::Fault{Change::kWrite, 1, ENOSPC};
+    queue_.run_all();
+    const char* const outcome = slot_has_room ? "log.storage_full" : "log.fenced";
+    EXPECT_EQ(closed, outcome);
+    EXPECT_EQ(waiting, outcome);
+    EXPECT_EQ(storage_.exists(kDirectory + "/fenced"), !slot_has_room);
+    if (slot_has_room) {
+      EXPECT_EQ(storage_.syncs, syncs + 1);
+    }
+    must_open();
+    EXPECT_EQ(payloads(Offset{0}), std::vector<std::string>{"a0"});
+  }
+}
+
+TEST_F(FullDisk, WritesWhatWaitsIfThereIsRoomWhenItMayWaitNoLonger) {
+  must_open();
+  must_append(batch_of(1, "a"), true);
+  std::string waiting;
+  storage_.fault = MemoryStorage::Fault{Change::kWrite, 2, ENOSPC};
+  log_->append(stamped(batch_of(1, "b"), true), [&](Result<void> result) { waiting = result ? "ok" : result.error().code(); });
+  queue_.run_all();
+  EXPECT_EQ(waiting, "");
+  log_->stop_waiting_for_room();
+  queue_.run_all();
+  EXPECT_EQ(waiting, "ok");
+  must_append(batch_of(1, "c"), true);
+  storage_.fault = MemoryStorage::Fault{Change::kWrite, 2, ENOSPC};
+  EXPECT_EQ(append(batch_of(1, "d"), true).error().code(), "log.storage_full");
+}
+
 }  // namespace
 }  // namespace sluice::test

@@ -27,6 +27,7 @@ class GroupHostTest : public HostFixture {
 
   RecordingMachine machine_;
   std::vector<Result<Proposed>> outcomes_;
+  std::optional<Result<Proposed>> proposed_;
   std::optional<Result<void>> closed_;
   std::optional<GroupHost> host_;
 };
@@ -180,6 +181,52 @@ TEST_F(GroupHostTest, AFailedSyncAfterTheLastCheckpointFencesToo) {
   ASSERT_TRUE(closed_.has_value());
   EXPECT_TRUE(closed_->error().is(Errc::kFatal)) << closed_->error().to_string();
   EXPECT_EQ(machine.fenced, 1);
+}
+
+// Nothing that was acknowledged is lost: no fault of the process.
+TEST_F(GroupHostTest, ClosesOnAFullDiskWithoutWaitingForRoom) {
+  for (const bool full_before : {true, false}) {
+    storage_ = MemoryStorage();
+    outcomes_.clear();
+    closed_.reset();
+    host_.emplace(open_log(), machine_, clock_);
+    propose("one");
+    queue_.run_all();
+    std::optional<Result<log::ReadResult>> read;
+    host_->log().read({.from = Offset(0), .up_to = Op(1), .cursor = {}}, host_->tracked<log::ReadResult>(into(read)));
+    if (!full_before) host_->propose(batch_of("two"), true, into(proposed_));
+    storage_.fault = MemoryStorage::Fault{Change::kWrite, 1, ENOSPC};
+    if (full_before) host_->propose(batch_of("two"), false, into(proposed_));
+    if (full_before) storage_.fault = MemoryStorage::Fault{Change::kWrite, 1, ENOSPC};
+    host_->close(into(closed_));
+    while (queue_.size() > 1) queue_.run_newest();
+    ASSERT_FALSE(closed_.has_value()) << "the read is under way";
+    queue_.run_all();
+    ASSERT_TRUE(proposed_.has_value());
+    EXPECT_TRUE(proposed_->error().is(log::Errc::kStorageFull)) << proposed_->error().to_string();
+    ASSERT_TRUE(closed_.has_value());
+    EXPECT_TRUE(closed_->error().is(log::Errc::kStorageFull)) << closed_->error().to_string();
+    EXPECT_TRUE(machine_.fenced.empty());
+    host_.reset();
+    proposed_.reset();
+    EXPECT_EQ(open_log()->head().op, Op(1));
+  }
+}
+
+TEST_F(GroupHostTest, ACheckpointThatWaitsForTheFullDiskEndsWithTheClose) {
+  propose("one");
+  queue_.run_all();
+  storage_.fault = MemoryStorage::Fault{Change::kWrite, 1, ENOSPC};
+  propose("two");
+  host_->flush();  // of the one that waits too
+  host_->request_checkpoint();
+  queue_.run_one();
+  storage_.fault = MemoryStorage::Fault{Change::kWrite, 1, ENOSPC};
+  host_->close(into(closed_));
+  queue_.run_all();
+  ASSERT_TRUE(closed_.has_value());
+  EXPECT_TRUE(closed_->error().is(log::Errc::kStorageFull)) << closed_->error().to_string();
+  EXPECT_TRUE(machine_.fenced.empty());
 }
 
 // What a process that is killed inside the call would leave in the file.

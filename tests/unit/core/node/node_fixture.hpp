@@ -66,6 +66,11 @@ class TroubledStorage final : public storage::Storage {
     const std::lock_guard lock(mutex_);
     unrenamable_ = std::move(part);
   }
+  // There is no room for anything in files whose path holds `part`, until told otherwise by an empty string.
+  void fill_up(std::string part) {
+    const std::lock_guard lock(mutex_);
+    full_ = std::move(part);
+  }
   // The process dies just before or right after something is renamed to a path that holds `part`, until told otherwise by an empty string.
   void kill_at_rename(std::string part, bool after) {
     const std::lock_guard lock(mutex_);
@@ -112,7 +117,10 @@ class TroubledStorage final : public storage::Storage {
     TroubledFile(TroubledStorage& owner, storage::FilePtr file) : owner_(owner), file_(std::move(file)) {}
     const std::string& path() const override { return file_->path(); }
     using File::write;
-    Result<void> write(std::uint64_t position, std::span<const Bytes> parts) override { return file_->write(position, parts); }
+    Result<void> write(std::uint64_t position, std::span<const Bytes> parts) override {
+      SLUICE_CHECK(owner_.refuse(owner_.full_, path(), ENOSPC));
+      return file_->write(position, parts);
+    }
     Result<std::size_t> read(std::uint64_t position, MutableBytes out) override { return file_->read(position, out); }
     Result<void> sync() override {
       owner_.wait_until_released();
@@ -152,6 +160,7 @@ class TroubledStorage final : public storage::Storage {
   std::string unopenable_;
   std::string unremovable_;
   std::string unrenamable_;
+  std::string full_;
   std::string deadly_;
   bool deadly_after_ = false;
   std::vector<std::string> synced_directories_;
