@@ -102,6 +102,7 @@ class Producer::Impl : public std::enable_shared_from_this<Impl> {
   struct Batch {
     AppendBatch records;
     std::vector<Send> sends;
+    std::optional<Error> refused{};  // why it was not written the last time
   };
   struct Answered {
     std::vector<Send> sends;
@@ -163,9 +164,27 @@ class Producer::Impl : public std::enable_shared_from_this<Impl> {
                      [self = shared_from_this(), n = *number](Result<AppendResult> stored) { self->on_answer(n, std::move(stored)); });
       lock.lock();
     }
+    std::vector<Answered> answers;
+    if (const auto number = queue_.give_up(clock_.monotonic())) {
+      Batch batch = std::move(batches_.extract(*number).mapped());
+      failure_ = std::move(batch.refused);
+      answers.push_back({std::move(batch.sends), fail(*failure_)});
+      stop(answers);
+      ++answering_;
+    }
     set_alarm();
     pumping_ = false;
     if (queue_.stopped()) changed_.notify_all();
+    lock.unlock();
+    if (!answers.empty()) finish(std::move(answers));
+  }
+
+  // Of answers that are counted in answering_.
+  void finish(std::vector<Answered> answers) {
+    answer(std::move(answers));
+    const std::lock_guard lock(mutex_);
+    --answering_;
+    changed_.notify_all();
   }
 
   void set_alarm() {
@@ -189,16 +208,13 @@ class Producer::Impl : public std::enable_shared_from_this<Impl> {
       if (queue_.answered(number, to_answer(stored), clock_.monotonic())) {
         if (!stored && !failure_) failure_ = stored.error();
         answers.push_back({std::move(batches_.extract(number).mapped().sends), std::move(stored)});
+      } else {
+        batches_.at(number).refused = std::move(stored).error();
       }
       if (queue_.stopped()) stop(answers);
       ++answering_;
     }
-    answer(std::move(answers));
-    {
-      const std::lock_guard lock(mutex_);
-      --answering_;
-      changed_.notify_all();
-    }
+    finish(std::move(answers));
     pump();
   }
 

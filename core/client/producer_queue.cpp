@@ -59,10 +59,23 @@ std::optional<RequestNumber> ProducerQueue::next(Instant now) {
   return first_ + static_cast<std::uint64_t>(found - batches_.begin());
 }
 
+std::optional<RequestNumber> ProducerQueue::give_up(Instant now) {
+  if (stopped_ || !resume_at_ || in_flight_ == 0) return std::nullopt;
+  const auto found = std::ranges::find(batches_, Place::kWaiting, &Batch::place);
+  if (found == batches_.end() || !found->first_written_at || now - *found->first_written_at < limits_.retry_for) return std::nullopt;
+  const RequestNumber number = first_ + static_cast<std::uint64_t>(found - batches_.begin());
+  stopped_ = true;
+  release(*found);
+  return number;
+}
+
 std::optional<ProducerQueue::Instant> ProducerQueue::wake_at() const {
-  if (stopped_ || window_is_full() || (resume_at_ && in_flight_ != 0)) return std::nullopt;
+  if (stopped_ || window_is_full()) return std::nullopt;
   const Batch* batch = next_waiting();
   if (batch == nullptr) return std::nullopt;
+  if (resume_at_ && in_flight_ != 0) {
+    return batch->first_written_at ? std::optional(*batch->first_written_at + limits_.retry_for) : std::nullopt;
+  }
   const Instant due = is_due(*batch, batch->opened_at) ? batch->opened_at : batch->opened_at + limits_.linger_max;
   return std::max(due, resume_at_.value_or(due));
 }

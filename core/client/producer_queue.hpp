@@ -23,7 +23,8 @@ struct ProducerLimits {
   std::uint64_t batch_bytes = 1ULL << 20;       // a batch with as many bytes does not wait for more records
   std::chrono::nanoseconds linger_max = std::chrono::milliseconds(5);  // a smaller one does, so long from its first record, ≤ kLingerMax
   std::chrono::nanoseconds retry_pause = std::chrono::milliseconds(10);
-  std::chrono::nanoseconds retry_for = std::chrono::seconds(30);  // from a batch's first write; then its last error is final
+  // From a batch's first write; then its last error is final, also if one before it waits in the log and so it cannot be tried.
+  std::chrono::nanoseconds retry_for = std::chrono::seconds(30);
 };
 
 // The decisions of a producer: which sends share a batch, what is written when, who holds how many bytes. Sees sizes and numbers only; no
@@ -55,7 +56,10 @@ class ProducerQueue {
   void flush();
   // The next batch to write, which is in flight from now on until answered().
   [[nodiscard]] std::optional<RequestNumber> next(Instant now);
-  // When next() may have one without another call. Nothing: not before another call.
+  // A batch that was refused, cannot be tried while another one is in flight, and may not wait for that any longer. It was its end, and
+  // nothing is written any more. Ask after next().
+  [[nodiscard]] std::optional<RequestNumber> give_up(Instant now);
+  // When next() or give_up() may have one without another call. Nothing: not before another call.
   [[nodiscard]] std::optional<Instant> wake_at() const;
   // Of a batch in flight. Whether that was its end: its bytes are free then.
   [[nodiscard]] bool answered(RequestNumber number, Answer answer, Instant now);

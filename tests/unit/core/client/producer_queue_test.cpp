@@ -197,6 +197,40 @@ TEST(ProducerQueue, TriesNoLongerThanItMay) {
   EXPECT_TRUE(queue.idle());
 }
 
+// The one before it waits in the log, for ever perhaps.
+TEST(ProducerQueue, ABatchThatCannotBeTriedBehindAnotherOneEndsInTime) {
+  ProducerLimits limits = no_linger();
+  limits.retry_for = milliseconds(100);
+  ProducerQueue queue(limits, RequestNumber(1));
+  EXPECT_EQ(queue.admit(10, {}), Admission::kOpened);
+  EXPECT_EQ(next_number(queue), 1U);
+  EXPECT_EQ(queue.admit(10, milliseconds(5)), Admission::kOpened);
+  EXPECT_EQ(next_number(queue, milliseconds(5)), 2U);
+  EXPECT_EQ(queue.give_up(milliseconds(200)), std::nullopt) << "what is in flight is answered by the log";
+  EXPECT_FALSE(answer(queue, 2, Answer::kAgain, milliseconds(10)));
+  EXPECT_EQ(queue.wake_at(), milliseconds(105));
+  EXPECT_EQ(next_number(queue, milliseconds(104)), std::nullopt);
+  EXPECT_EQ(queue.give_up(milliseconds(104)), std::nullopt);
+  EXPECT_EQ(queue.give_up(milliseconds(105)), RequestNumber(2));
+  EXPECT_TRUE(queue.stopped());
+  EXPECT_EQ(queue.wake_at(), std::nullopt);
+  EXPECT_TRUE(queue.stop().empty());
+  EXPECT_EQ(queue.held_bytes(), 10U);
+  EXPECT_TRUE(answer(queue, 1, Answer::kWritten, milliseconds(500)));
+  EXPECT_TRUE(queue.idle());
+}
+
+TEST(ProducerQueue, ABatchThatCanBeTriedIsTriedAndNotGivenUp) {
+  ProducerLimits limits = no_linger();
+  limits.retry_for = milliseconds(100);
+  ProducerQueue queue(limits, RequestNumber(1));
+  EXPECT_EQ(queue.admit(10, {}), Admission::kOpened);
+  EXPECT_EQ(next_number(queue), 1U);
+  EXPECT_FALSE(answer(queue, 1, Answer::kAgain, milliseconds(99)));
+  EXPECT_EQ(queue.give_up(milliseconds(200)), std::nullopt);
+  EXPECT_EQ(next_number(queue, milliseconds(200)), 1U);
+}
+
 TEST(ProducerQueue, AFailureEndsWhatComesAfterIt) {
   ProducerLimits limits = no_linger();
   limits.max_in_flight = 2;

@@ -149,6 +149,23 @@ TEST_F(ProducerTest, ASmallSecondBatchMayOvertakeAFirstOneThatIsRefusedForTheMom
   EXPECT_TRUE(read_all(partition_) == payloads);
 }
 
+TEST_F(ProducerTest, IsToldOfAFullDiskInTimeAlsoBehindABatchThatWaitsForRoom) {
+  Producer producer(*client_, partition_, {.limits = {.linger_max = kNoLinger, .retry_for = std::chrono::milliseconds(50)}});
+  storage_.fill_up(fmt::format("groups/{}-", partition_.group));
+  send(producer, "a");
+  wait_until([this] { return !warnings().empty(); });  // it waits in the log
+  for (const char* payload : {"b", "c"}) send(producer, payload);
+  wait_until([this] { return answers().size() == 2; });
+  for (const Result<AppendResult>& answer : answers()) {
+    EXPECT_TRUE(answer.error().is(log::Errc::kStorageFull)) << answer.error().to_string();
+  }
+  EXPECT_TRUE(producer.stopped());
+  storage_.fill_up("");
+  EXPECT_TRUE(producer.flush().error().is(log::Errc::kStorageFull));
+  EXPECT_TRUE(answers().back().has_value());
+  EXPECT_EQ(read_all(partition_), std::vector<std::string>{"a"});
+}
+
 TEST_F(ProducerTest, AFailureThatLastsStopsIt) {
   Producer producer(*client_, partition_, {.limits = {.linger_max = kNoLinger}});
   send(producer, "a");
