@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The calls on topics and paused connectors.
 #include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
 #include <utility>
 
 #include "core/client/answer.hpp"
@@ -20,6 +23,22 @@ struct Description {
 
   void count_down() {
     if (waiting.fetch_sub(1, std::memory_order_acq_rel) == 1) done(std::move(topics));
+  }
+};
+
+// The purges of the partitions of a topic: the last answer ends the wait, with the first error.
+struct TopicPurge {
+  explicit TopicPurge(Answer<void>::Completer completer) : done(std::move(completer)) {}
+
+  std::mutex mutex;
+  std::size_t waiting = 1;  // one for the asking itself
+  Result<void> outcome;
+  Answer<void>::Completer done;
+
+  void count_down(Result<void> answered) {
+    const std::lock_guard lock(mutex);
+    if (!answered && outcome) outcome = std::move(answered);
+    if (--waiting == 0) done(std::move(outcome));
   }
 };
 
@@ -72,6 +91,24 @@ Result<TopicInfo> Client::create_topic(const TopicName& name, const TopicOptions
 
 Result<void> Client::delete_topic(const TopicName& name) {
   return Answer<void>::wait(kOperationDeadline, [&](auto done) { impl_->node.propose(metadata::DeleteTopic{name}, std::move(done)); });
+}
+
+Result<TopicInfo> Client::purge_topic(const TopicName& name) {
+  SLUICE_TRY(const TopicInfo topic, describe_topic(name));
+  for (const PartitionInfo& partition : topic.partitions) {
+    if (partition.refused) return fail(*partition.refused);
+  }
+  SLUICE_CHECK(Answer<void>::wait(kOperationDeadline, [&](auto done) {
+    const auto purge = std::make_shared<TopicPurge>(std::move(done));
+    purge->waiting += topic.partitions.size();
+    for (const PartitionInfo& partition : topic.partitions) {
+      impl_->node.purge(partition.ref.group, [purge, index = partition.index](Result<node::PartitionView> outcome) {
+        purge->count_down(outcome ? Result<void>() : fail(std::move(outcome).error().with("partition", std::to_string(index.value()))));
+      });
+    }
+    purge->count_down({});
+  }));
+  return describe_topic(name);
 }
 
 Result<TopicInfo> Client::describe_topic(const TopicName& name) {

@@ -106,6 +106,10 @@ class Client {
   // Catalog. Creation is durable when it returns.
   [[nodiscard]] Result<TopicInfo> create_topic(const TopicName& name, const TopicOptions& options);
   [[nodiscard]] Result<void> delete_topic(const TopicName& name);
+  // Everything appended so far goes from every partition, whatever retention and consumers say; offsets go on. Answers what is there then.
+  // Each partition is purged durably or not at all, also by a crash; if it fails for one, others may be purged: call it again. Nothing is
+  // purged while a partition is not served: its error.
+  [[nodiscard]] Result<TopicInfo> purge_topic(const TopicName& name);
   [[nodiscard]] Result<TopicInfo> describe_topic(const TopicName& name);
   [[nodiscard]] Result<std::vector<TopicInfo>> list_topics();
   // Paused connectors survive a restart: the set is part of the catalog.

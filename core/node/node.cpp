@@ -166,48 +166,20 @@ std::uint64_t Node::warnings() const {
 }
 
 void Node::append(GroupId group, AppendRequest request, ProposeDone done) {
-  std::shared_lock lock(impl_->groups_mutex);
-  auto found = impl_->find_slot(group, lock);
-  if (!found) {
-    lock.unlock();
-    return done(fail(std::move(found).error()));
-  }
-  const SlotPtr slot = *std::move(found);
-  // One append always goes, however large it is.
   const std::uint64_t bytes = request.draft.stored_bytes();
-  const std::uint64_t before = slot->pending_bytes.fetch_add(bytes, std::memory_order_relaxed);
-  if (before != 0 && before + bytes > kPendingBytesMax) {
-    slot->pending_bytes.fetch_sub(bytes, std::memory_order_relaxed);
-    lock.unlock();
-    return done(fail(Errc::kBusy, fmt::format("{}: {} bytes wait to be written, at most {} may", slot->name, before, kPendingBytesMax)));
-  }
-  auto answered = [slot, bytes, done = std::move(done)](Result<Proposed> outcome) mutable {
-    slot->pending_bytes.fetch_sub(bytes, std::memory_order_relaxed);
-    done(std::move(outcome));
-  };
-  Impl::post_to(slot, std::move(answered), [request = std::move(request)](PartitionHost& host, auto then) mutable {
-    host.append(std::move(request), std::move(then));
-  });
+  impl_->with_pending<Proposed>(
+      group, &GroupSlot::pending_bytes, bytes, std::move(done),
+      [request = std::move(request)](PartitionHost& host, auto then) mutable { host.append(std::move(request), std::move(then)); });
 }
 
 void Node::propose(GroupId group, const partition::PartitionOp& op, Completion<PartitionView> done) {
-  std::shared_lock lock(impl_->groups_mutex);
-  auto found = impl_->find_slot(group, lock);
-  if (!found) {
-    lock.unlock();
-    return done(fail(std::move(found).error()));
-  }
-  const SlotPtr slot = *std::move(found);
-  if (slot->pending_ops.fetch_add(1, std::memory_order_relaxed) >= kPendingOpsMax) {
-    slot->pending_ops.fetch_sub(1, std::memory_order_relaxed);
-    lock.unlock();
-    return done(fail(Errc::kBusy, fmt::format("{}: {} operations wait to be written, no more may", slot->name, kPendingOpsMax)));
-  }
-  auto answered = [slot, done = std::move(done)](Result<PartitionView> outcome) mutable {
-    slot->pending_ops.fetch_sub(1, std::memory_order_relaxed);
-    done(std::move(outcome));
-  };
-  Impl::post_to(slot, std::move(answered), [op](PartitionHost& host, auto then) { host.propose(op, std::move(then)); });
+  impl_->with_pending<PartitionView>(group, &GroupSlot::pending_ops, 1, std::move(done),
+                                     [op](PartitionHost& host, auto then) { host.propose(op, std::move(then)); });
+}
+
+void Node::purge(GroupId group, Completion<PartitionView> done) {
+  impl_->with_pending<PartitionView>(group, &GroupSlot::pending_ops, 1, std::move(done),
+                                     [](PartitionHost& host, auto then) { host.purge(std::move(then)); });
 }
 
 void Node::read(GroupId group, const ReadRequest& request, Completion<ReadOutcome> done) {

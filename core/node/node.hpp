@@ -26,7 +26,7 @@ namespace sluice::node {
 inline constexpr std::size_t kShardsMax = 64;
 inline constexpr std::size_t kIoThreadsMax = 256;
 inline constexpr std::uint64_t kPendingBytesMax = 64ULL << 20;  // appends of one partition that are not acknowledged yet
-inline constexpr std::uint32_t kPendingOpsMax = 1024;           // … and other operations
+inline constexpr std::uint64_t kPendingOpsMax = 1024;           // … and other operations
 
 struct NodeOptions {
   std::string data_dir;  // made if it is missing
@@ -97,6 +97,7 @@ class Node {
   // Partitions. Errors beside those of the partition: node.partition_not_found, node.stopped, node.busy, and whatever refused it.
   void append(GroupId group, AppendRequest request, ProposeDone done);
   void propose(GroupId group, const partition::PartitionOp& op, Completion<PartitionView> done);
+  void purge(GroupId group, Completion<PartitionView> done);
   void read(GroupId group, const ReadRequest& request, Completion<ReadOutcome> done);
   void offset_for_time(GroupId group, TimestampUs at, Completion<Offset> done);
   void inspect(GroupId group, Completion<PartitionView> done);

@@ -20,6 +20,7 @@
 #include "core/node/node.hpp"
 #include "core/node/open_group.hpp"
 #include "core/node/partition_host.hpp"
+#include "core/node/pending_work.hpp"
 #include "core/node/shard.hpp"
 #include "core/node/shard_scrub.hpp"
 #include "core/node/start_view.hpp"
@@ -33,10 +34,10 @@ struct GroupSlot {
   GroupDirectory directory;
   std::string name;  // "stream/topic/index"
   Shard* shard = nullptr;
-  std::optional<Error> refused{};               // what every call gets; constant once published
-  std::atomic<std::uint64_t> pending_bytes{0};  // of appends between their call and their answer
-  std::atomic<std::uint32_t> pending_ops{0};    // other operations, likewise
-  std::unique_ptr<PartitionHost> host{};        // of the shard's thread
+  std::optional<Error> refused{};  // what every call gets; constant once published
+  PendingWork pending_bytes{kPendingBytesMax, "bytes"};
+  PendingWork pending_ops{kPendingOpsMax, "operations"};
+  std::unique_ptr<PartitionHost> host{};  // of the shard's thread
 };
 using SlotPtr = std::shared_ptr<GroupSlot>;
 
@@ -74,6 +75,9 @@ class Node::Impl {
   // Runs `use(host, done)` on the partition's shard, or answers `done` with the reason why not.
   template <typename Done, typename Use>
   void with_partition(GroupId group, Done done, Use use);
+  // The same for a call that writes: `amount` counts as `work` until it is answered.
+  template <typename T, typename Use>
+  void with_pending(GroupId group, PendingWork GroupSlot::* work, std::uint64_t amount, Completion<T> done, Use use);
   template <typename Done, typename Use>
   static void post_to(const SlotPtr& slot, Done done, Use use);
 
@@ -180,6 +184,22 @@ void Node::Impl::with_partition(GroupId group, Done done, Use use) {
   if (slot) return post_to(*slot, std::move(done), std::move(use));
   lock.unlock();
   done(fail(std::move(slot).error()));
+}
+
+template <typename T, typename Use>
+void Node::Impl::with_pending(GroupId group, PendingWork GroupSlot::* work, std::uint64_t amount, Completion<T> done, Use use) {
+  std::shared_lock lock(groups_mutex);
+  auto slot = find_slot(group, lock);
+  Result<void> begun = slot ? ((**slot).*work).begin(amount, (*slot)->name) : fail(std::move(slot).error());
+  if (!begun) {
+    lock.unlock();
+    return done(fail(std::move(begun).error()));
+  }
+  auto answered = [slot = *slot, work, amount, done = std::move(done)](Result<T> outcome) mutable {
+    ((*slot).*work).end(amount);
+    done(std::move(outcome));
+  };
+  post_to(*slot, std::move(answered), std::move(use));
 }
 
 }  // namespace sluice::node

@@ -46,6 +46,11 @@ void add_topic_commands(CLI::App& app, CommandLine& line) {
                      [&](const Console& c) { return topic_describe(c, line.server, name); })
       ->add_option("TOPIC", name, "stream/topic")
       ->required();
+  auto& purge = line.make<TopicPurge>();
+  command = add_remote_command(group, line, "purge", "Remove every record of a topic; shows what would go unless --yes is given",
+                               [&](const Console& c) { return topic_purge(c, line.server, purge); });
+  command->add_option("TOPIC", purge.name, "stream/topic")->required();
+  command->add_flag("--yes", purge.carry_out, "Do it");
 }
 
 void add_record_commands(CLI::App& app, CommandLine& line) {

@@ -26,6 +26,12 @@ struct TopicCreate {
 [[nodiscard]] Result<ExitCode> topic_list(const Console& console, const ServerOptions& server);
 [[nodiscard]] Result<ExitCode> topic_describe(const Console& console, const ServerOptions& server, const std::string& topic);
 
+struct TopicPurge {
+  std::string name;
+  bool carry_out = false;  // else it shows what would go
+};
+[[nodiscard]] Result<ExitCode> topic_purge(const Console& console, const ServerOptions& server, const TopicPurge& purge);
+
 struct Produce {
   std::string topic;
   std::string file = "-";  // ndjson; "-" = standard input

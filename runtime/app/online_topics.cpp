@@ -103,4 +103,26 @@ Result<ExitCode> topic_describe(const Console& console, const ServerOptions& ser
   return ExitCode::kOk;
 }
 
+Result<ExitCode> topic_purge(const Console& console, const ServerOptions& server, const TopicPurge& purge) {
+  SLUICE_TRY(const std::string target, topic_target(purge.name));
+  SLUICE_TRY(const Remote remote, Remote::find(server));
+  SLUICE_TRY(const auto topic, purge.carry_out ? remote.post(target + "/purge", json::object()) : remote.get(target));
+  const std::uint64_t records = purge.carry_out ? number_or_zero(topic, "purged") : records_in(topic);
+  if (console.json()) {
+    json::object out;
+    out["name"] = text_field(topic, "name");
+    out["records"] = records;
+    out["done"] = purge.carry_out;
+    console.print_json(out);
+  } else if (purge.carry_out) {
+    console.print(fmt::format("purged {}: {} record(s) are gone, offsets go on\n", purge.name, records));
+  } else {
+    console.print(
+        fmt::format("{} has {} record(s), {}; consumers that have not read them never will\n"
+                    "  nothing was changed; --yes does it\n",
+                    purge.name, records, format_bytes(bytes_in(topic))));
+  }
+  return ExitCode::kOk;
+}
+
 }  // namespace sluice::app

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <chrono>
 #include <limits>
 #include <utility>
@@ -60,6 +61,20 @@ Result<Response> describe_topic(Api& api, const Request& request) {
   return json_response(topic_json(topic));
 }
 
+Result<Response> purge_topic(Api& api, const Request& request) {
+  SLUICE_TRY(const auto body, body_object(request, {}));
+  SLUICE_TRY(const auto before, api.client.describe_topic(topic_parameter(request)));
+  SLUICE_TRY(const auto after, api.client.purge_topic(before.name));
+  std::uint64_t purged = 0;
+  for (std::size_t i = 0; i < std::min(before.partitions.size(), after.partitions.size()); ++i) {
+    const Offset first = before.partitions[i].first_offset;
+    purged += std::max(after.partitions[i].first_offset, first) - first;
+  }
+  json::object out = topic_json(after);
+  out["purged"] = purged;
+  return json_response(out);
+}
+
 }  // namespace
 
 void add_topic_routes(Router& router, Api& api) {
@@ -69,6 +84,9 @@ void add_topic_routes(Router& router, Api& api) {
   router.add({.method = "GET", .pattern = "/api/v1/topics/{stream}/{topic}", .handler = answer_with([&api](const Request& r) {
                                                                                return describe_topic(api, r);
                                                                              })});
+  router.add({.method = "POST", .pattern = "/api/v1/topics/{stream}/{topic}/purge", .handler = answer_with([&api](const Request& r) {
+                                                                                      return purge_topic(api, r);
+                                                                                    })});
 }
 
 }  // namespace sluice::http

@@ -57,6 +57,20 @@ class OnlineTest(DaemonTest):
         self.assertEqual(code, 1)
         self.assertIn("topic_exists", err)
 
+    def test_purge_shows_what_would_go_and_takes_it_when_told(self):
+        self.ok("topic", "create", "t/full", "--partitions", "2")
+        self.ok("produce", "t/full", stdin=b'{"payload":"1","partition":0}\n{"payload":"2","partition":1}\n{"payload":"3","partition":1}\n')
+        self.assertIn("has 3 record(s)", self.ok("topic", "purge", "t/full"))
+        self.assertEqual(len(self.ok("consume", "t/full").splitlines()), 3)
+        self.assertEqual(self.daemon.run_json("topic", "purge", "t/full", "--yes"), {"name": "t/full", "records": 3, "done": True})
+        self.assertEqual(self.ok("consume", "t/full"), "")
+        self.ok("produce", "t/full", "--lines", "--partition", "1", stdin=b"4\n")
+        self.assertEqual([json.loads(line)["offset"] for line in self.ok("consume", "t/full").splitlines()], [2])
+        self.assertIn("purged t/full: 1 record(s)", self.ok("topic", "purge", "t/full", "--yes"))
+        code, _, err = self.daemon.run("topic", "purge", "t/nowhere", "--yes")
+        self.assertEqual(code, 1)
+        self.assertIn("topic_not_found", err)
+
     def test_produce_and_consume(self):
         self.ok("topic", "create", "t/io", "--partitions", "2")
         self.assertIn("appended 2", self.ok("produce", "t/io", stdin=b'{"key":"a","payload":"1"}\n\n{"payload":"2","partition":1}\n'))

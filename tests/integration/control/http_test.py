@@ -159,6 +159,18 @@ class AnswerTest(DaemonTest):
         status, headers, text = self.daemon.http("GET", "/api/v1/topics/t/time/records?offset=latest&wait_ms=50")
         self.assertEqual((status, text, headers["Sluice-Next-Offset"]), (200, "", "3"))
 
+    def test_a_purge_takes_every_record_and_offsets_go_on(self):
+        self.assertEqual(self.daemon.post("/api/v1/topics", '{"name": "t/purged"}')[0], 201)
+        self.assertEqual(self.daemon.post("/api/v1/topics/t/purged/records", '{"payload": "a"}\n{"payload": "b"}\n', "application/x-ndjson")[0], 200)
+        status, _, text = self.daemon.post("/api/v1/topics/t/purged/purge")
+        topic = json.loads(text)
+        self.assertEqual((status, topic["purged"], topic["partitions"][0]["first_offset"], topic["partitions"][0]["next_offset"]), (200, 2, 2, 2))
+        self.assertEqual(self.daemon.http("GET", "/api/v1/topics/t/purged/records?offset=0")[0], 409)
+        self.assertEqual(json.loads(self.daemon.post("/api/v1/topics/t/purged/records", '{"payload": "c"}')[2])["partitions"][0]["base_offset"], 2)
+        self.assertEqual(json.loads(self.daemon.post("/api/v1/topics/t/purged/purge")[2])["purged"], 1)
+        self.assertEqual(self.daemon.post("/api/v1/topics/t/purged/purge", '{"partition": 0}')[0], 400)
+        self.assertEqual(self.daemon.post("/api/v1/topics/t/nowhere/purge")[0], 404)
+
     def test_audit_state_and_why(self):
         audit = self.daemon.get("/api/v1/connectors/drain/audit")
         self.assertTrue(audit["consistent"])
