@@ -156,14 +156,15 @@ class EntryLog {
   // Counts the truncations of this log, also over restarts. An op that was appended before one and the op of the same number after it are
   // two: who sends an answer about one later names (op, id, epoch) and drops it if the epoch has moved.
   [[nodiscard]] std::uint64_t epoch() const;
-  // A view change has decided that the entry (op, id) is followed by nothing that is here. Waits for what is under way; then every waiter
-  // above it gets log.truncated, no read sees more, and when `done` is answered the files end there, durably. Until then appends get
-  // log.out_of_sequence; ops and offsets above it are given out again afterwards, and the owner has to store a new witness. In no
-  // moment of it does a crash bring back a part of what was cut behind something new. Of a replicated log only. Errors, which change
+  // A view change has decided that the entry (op, id) is followed by nothing that is here. Waits for what is under way; then whoever waits
+  // for an entry above it gets log.truncated, no read sees more, and when `done` is answered the files end there, durably. Until then
+  // appends get log.out_of_sequence; ops and offsets above it are given out again afterwards, and the owner has to store a new witness. In
+  // no moment of it does a crash bring back a part of what was cut behind something new. Of a replicated log only. Errors, which change
   // nothing: log.committed, log.unknown_entry, log.out_of_sequence (one at a time). One that fails half-way fences the log.
   void truncate(Op op, U128 id, Completion<void> done);
 
-  // Makes everything appended so far durable: the owner calls it every flush_interval where must_sync is off.
+  // Makes everything appended so far durable: the owner calls it every flush_interval where must_sync is off. Of what a truncation takes
+  // away meanwhile nothing is left to do, so that is no error.
   void sync(Completion<void> done);
 
   void read(const ReadRequest& request, Completion<ReadResult> done);

@@ -199,6 +199,7 @@ class EntryLog::Impl : public std::enable_shared_from_this<EntryLog::Impl> {
   std::uint64_t forget_above(const LogHead& target);
   std::uint64_t cut_segments(const LogPoint& durable, TruncationJob& job);
   std::deque<Waiter> take_waiters_above(Op op);
+  void lower_syncs_to(Op op);
   static Result<void> run_truncation(storage::Storage& storage, const std::string& directory, TruncationJob& job);
   void on_truncated(const TruncationJob& job, Result<void> outcome);
   void end_truncation(Result<void> outcome);

@@ -107,13 +107,16 @@ void EntryLog::Impl::start_truncation() {
 // The waiters above the op, in order.
 std::deque<EntryLog::Impl::Waiter> EntryLog::Impl::take_waiters_above(Op op) {
   std::deque<Waiter> out;
-  for (std::deque<Waiter>* from : {&waiters_, &sync_waiters_}) {
-    while (!from->empty() && from->back().op > op) {
-      out.push_front(std::move(from->back()));
-      from->pop_back();
-    }
+  while (!waiters_.empty() && waiters_.back().op > op) {
+    out.push_front(std::move(waiters_.back()));
+    waiters_.pop_back();
   }
   return out;
+}
+
+// Who asked for a sync of what goes gets one of what stays: it is all that there is to make durable, and no failure.
+void EntryLog::Impl::lower_syncs_to(Op op) {
+  for (Waiter& waiter : sync_waiters_) waiter.op = std::min(waiter.op, op);
 }
 
 // In memory, what was not written. Returns its bytes.
@@ -186,6 +189,7 @@ void EntryLog::Impl::truncate_to(const LogHead& target, const LogPoint& durable)
   bytes_since_checkpoint_ -= std::min(bytes_since_checkpoint_, removed);
   queue_.submit([&storage = storage_, directory = options_.directory, job] { return run_truncation(storage, directory, *job); },
                 [self = shared_from_this(), job](Result<void> outcome) { self->on_truncated(*job, std::move(outcome)); });
+  if (!SLUICE_MUTATED(kTruncationStrandsSyncs)) lower_syncs_to(target.op);
   for (Waiter& waiter : take_waiters_above(target.op))
     waiter.done(fail(Errc::kTruncated, fmt::format("{}: op {} was cut off behind op {}", options_.directory, waiter.op, target.op)));
 }
@@ -202,6 +206,7 @@ Result<void> EntryLog::Impl::run_truncation(storage::Storage& storage, const std
   if (!job.index) {
     SLUICE_TRY(job.index, storage.open(directory + "/" + index_name(job.segment), storage::OpenMode::kReadWrite));
   }
+  if (SLUICE_MUTATED(kLogCutFirst)) SLUICE_CHECK(job.log->truncate(job.slot.frontier.durable.position));
   SLUICE_CHECK(job.index->truncate(job.index_bytes));
   SLUICE_CHECK(job.log->truncate(job.slot.frontier.durable.position));
   return SLUICE_MUTATED(kTruncationUnsynced) ? Result<void>() : job.log->sync();

@@ -224,7 +224,7 @@ TEST_F(Truncate, AnswersWaitersAboveItAndNobodyIsToldOfThemLater) {
   queue_.run_all();
   EXPECT_EQ(truncated_, "done");
   for (const std::uint64_t op : {2, 3, 4}) EXPECT_EQ(outcomes_[Op{op}], "log.truncated") << op;
-  EXPECT_EQ(synced, "log.truncated");
+  EXPECT_EQ(synced, "done") << "nothing is left that it could lose";
   EXPECT_EQ(payloads(Offset{0}), (std::vector<std::string>{"a0"}));
   EXPECT_EQ(segment().size(), log::kSegmentPageBytes + entries_[Op{1}].header().stored_bytes());
 }
@@ -280,6 +280,20 @@ TEST_F(Truncate, WaitsForTheSyncThatIsUnderWay) {
   EXPECT_TRUE(synced.has_value());
 }
 
+TEST_F(Truncate, LeavesASyncOfWhatGoesOneOfWhatStays) {
+  must_open(replicated());
+  send_and_run("a", false);
+  send_and_run("b", false);
+  log_->sync([](Result<void>) {});  // under way
+  send_and_run("c", false);
+  std::optional<Result<void>> synced;
+  log_->sync([&](Result<void> outcome) { synced = std::move(outcome); });  // the next one
+  EXPECT_EQ(truncate(Op{2}), "done");
+  ASSERT_TRUE(synced.has_value());
+  EXPECT_TRUE(synced->has_value()) << synced->error().to_string();
+  EXPECT_EQ(log_->unsynced_bytes(), 0U);
+}
+
 TEST_F(Truncate, ThatFailsHalfWayFencesTheLog) {
   must_open(replicated());
   send_and_run("a");
@@ -287,6 +301,18 @@ TEST_F(Truncate, ThatFailsHalfWayFencesTheLog) {
   storage_.fault = MemoryStorage::Fault{Change::kSync, 1, EIO};
   EXPECT_EQ(truncate(Op{1}), "log.fenced");
   EXPECT_TRUE(log_->fenced());
+}
+
+TEST_F(Truncate, CutsTheIndexBeforeTheLog) {
+  auto with = replicated();
+  with.index_stride_bytes = 1;
+  must_open(with);
+  for (const char* text : {"a", "b", "c"}) send_and_run(text);
+  storage_.fault = MemoryStorage::Fault{Change::kTruncate, 2, EIO};
+  EXPECT_EQ(truncate(Op{1}), "log.fenced");
+  EXPECT_EQ(storage_.fault_path, path_of(Op{1}));
+  must_open(with);
+  EXPECT_EQ(report_.indexes_rebuilt, 0U) << "it reached beyond the log";
 }
 
 TEST_F(Truncate, OfALogThatIsDestroyedIsAnswered) {

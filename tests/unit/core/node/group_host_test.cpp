@@ -145,6 +145,25 @@ TEST_F(GroupHostTest, TellsTheProcessOfAFailedSyncBeforeItAnswers) {
   EXPECT_EQ(told, 1U) << "who hears of the failure may look for its cause at once";
 }
 
+TEST_F(GroupHostTest, GoesOnWhenATruncationOvertakesItsFlush) {
+  host_.reset();
+  auto with = options();
+  with.replicated = true;
+  host_.emplace(open_log(with), machine_, clock_);
+  propose("one");
+  queue_.run_all();
+  const log::LogHead kept = host_->log().head();
+  propose("two");
+  host_->flush();
+  host_->flush();  // one more when the one under way has ended
+  bool truncated = false;
+  host_->log().truncate(kept.op, kept.id, [&](const Result<void>& outcome) { truncated = outcome.has_value(); });
+  queue_.run_all();
+  EXPECT_TRUE(truncated);
+  EXPECT_FALSE(host_->fenced().has_value());
+  EXPECT_TRUE(machine_.fenced.empty());
+}
+
 // Acknowledged bytes in the page cache that the last sync cannot save are no clean end.
 TEST_F(GroupHostTest, AFailedSyncOfTheCloseFencesToo) {
   propose("one");
