@@ -229,8 +229,9 @@ void EntryLog::Impl::fence(Error error) {
   if (fenced_ || abandoned_) return;
   if (!error.is(Errc::kStorageFull)) error = Error(Errc::kFenced, fmt::format("{}: {}", options_.directory, error.message()));
   fenced_ = std::move(error);
-  if (!fenced_->is(Errc::kStorageFull) && !SLUICE_MUTATED(kFenceUnmarked)) mark_fence();
-  drop_waiters(*fenced_);
+  const bool marked = !fenced_->is(Errc::kStorageFull) && !SLUICE_MUTATED(kFenceUnmarked);
+  if (marked) mark_fence();
+  if (!marked || !SLUICE_MUTATED(kToldAfterTheDevice)) drop_waiters(*fenced_);
   unsynced_.clear();
   unsynced_.let_others_in();
 }
@@ -239,7 +240,9 @@ void EntryLog::Impl::fence(Error error) {
 void EntryLog::Impl::mark_fence() {
   queue_.submit([&storage = storage_, directory = options_.directory, text = fmt::format("{}\n{}\n", fenced_->code(), fenced_->message())]()
                     -> Result<void> { return storage::replace_file(storage, directory, kFencedName, as_bytes(text)); },
-                [](Result<void>) {});
+                [self = shared_from_this()](Result<void>) {
+                  if (SLUICE_MUTATED(kToldAfterTheDevice)) self->drop_waiters(*self->fenced_);
+                });
 }
 
 void EntryLog::Impl::drop_waiters(const Error& error) {

@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "core/base/mutation.hpp"
+
 namespace sluice::storage {
 
 std::size_t files_open_max() {
@@ -193,7 +195,8 @@ void FileCache::give_back(CachedFile& file, const Use& use) {
   if (use.sync_failed) file.kept = true;
   file.synced = std::max(file.synced, use.synced_to);
   if (--file.users > 0) return;
-  if (file.open && !file.kept && file.synced == file.writes) file.idle = idle_.insert(idle_.end(), &file);
+  if (file.open && !file.kept && (file.synced == file.writes || SLUICE_MUTATED(kFreshDescriptor)))
+    file.idle = idle_.insert(idle_.end(), &file);
   surplus = take_surplus(open_max_);
 }
 

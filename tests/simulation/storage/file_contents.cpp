@@ -69,6 +69,7 @@ void FileContents::fail_sync(PowerLoss reached, SeededRandom& random) {
   stable_ = std::move(device.stable_);
   changes_.clear();
   lost_ = true;
+  ++failed_syncs_;
   // The size is the file system's own business, and goes with the next sync that succeeds.
   if (stable_.size() != buffered_.size())
     changes_.push_back({.size = buffered_.size(), .cuts = buffered_.size() < stable_.size(), .pages = {}});

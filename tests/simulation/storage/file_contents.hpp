@@ -26,6 +26,8 @@ class FileContents {
   void sync();
   // Whatever did not reach the device now is never tried again: it can still be read, and no later sync covers it.
   void fail_sync(PowerLoss reached, SeededRandom& random);
+  // How often that has happened: each descriptor of the file is told once of the times since it was opened.
+  [[nodiscard]] std::uint64_t failed_syncs() const { return failed_syncs_; }
   void lose_power(PowerLoss reached, SeededRandom& random);
   // What the page cache may do at any time: bytes that count as clean are read from the device again.
   void evict_clean_pages() { buffered_ = written_back(); }
@@ -48,6 +50,7 @@ class FileContents {
   PagedBytes buffered_;
   PagedBytes stable_;
   std::vector<UnsyncedChange> changes_;
+  std::uint64_t failed_syncs_ = 0;
   bool lost_ = false;  // some buffered bytes are neither stable nor among the changes
 };
 

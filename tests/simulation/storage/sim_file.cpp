@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "tests/simulation/storage/errc.hpp"
 
@@ -85,7 +86,9 @@ Result<void> SimFile::sync() {
     SeededRandom random(state_.options.seed ^ state_.plan.operations());
     contents().fail_sync(fault->point == FaultPoint::kHalf ? PowerLoss::kRandom : PowerLoss::kNothing, random);
   }
+  const std::uint64_t told = std::exchange(failures_told_, contents().failed_syncs());
   if (fault) return fail(meet(state_, *fault, "sync", path_));
+  if (told < failures_told_) return fail(errno_error(EIO, "sync " + path_).with("file", path_));
   return {};
 }
 

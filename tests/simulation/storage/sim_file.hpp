@@ -37,7 +37,13 @@ auto perform(SimState& state, std::uint64_t generation, Operation operation, con
 class SimFile final : public storage::File {
  public:
   SimFile(SimState& state, std::uint64_t generation, FileTree::Id id, std::string path, bool writable)
-      : state_(state), generation_(generation), id_(id), handle_(state.tree.hold(id)), path_(std::move(path)), writable_(writable) {}
+      : state_(state),
+        generation_(generation),
+        id_(id),
+        handle_(state.tree.hold(id)),
+        path_(std::move(path)),
+        writable_(writable),
+        failures_told_(contents().failed_syncs()) {}
 
   const std::string& path() const override { return path_; }
   Result<void> write(std::uint64_t position, std::span<const Bytes> parts) override;
@@ -58,6 +64,7 @@ class SimFile final : public storage::File {
   FileTree::Handle handle_;
   std::string path_;
   bool writable_;
+  std::uint64_t failures_told_;  // failed syncs of the file that this descriptor knows of, or that were before its time
 };
 
 }  // namespace sluice::sim

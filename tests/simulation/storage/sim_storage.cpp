@@ -52,6 +52,11 @@ void SimStorage::truncate_stable(const std::string& path, std::uint64_t size) {
   existing(path).truncate_stable(size);
 }
 
+void SimStorage::fail_writeback(const std::string& path) {
+  SeededRandom random(state_.options.seed ^ state_.plan.operations());
+  existing(path).fail_sync(PowerLoss::kNothing, random);
+}
+
 void SimStorage::evict_clean_pages(const std::string& path) {
   existing(path).evict_clean_pages();
 }

@@ -53,6 +53,9 @@ class SimStorage {
   void flip_bit(const std::string& path, std::uint64_t position, unsigned bit = 0);
   // Damage on the device alone, seen after a power loss.
   void truncate_stable(const std::string& path, std::uint64_t size);
+  // The system writes back what is not synced, and fails: these bytes count as clean. Each descriptor that the file has now is told by its
+  // next sync; one that is opened later never is.
+  void fail_writeback(const std::string& path);
   // What the page cache may do at any time: clean bytes are read from the device again. After a failed sync they are old ones.
   void evict_clean_pages(const std::string& path);
 

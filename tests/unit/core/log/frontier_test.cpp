@@ -288,6 +288,34 @@ TEST_F(FrontierRules, WriteAgainWhatAFailedSyncMayHaveDropped) {
   }
 }
 
+// A sync of the same file through a descriptor that was opened later succeeds, and proves nothing.
+TEST_F(FrontierRules, StayFencedWhenAFreshDescriptorSyncs) {
+  for (const bool must_sync : {true, false}) {
+    machine_.restore(sim::SimStorage().snapshot());
+    ASSERT_TRUE(machine_.process().make_directories("/data").has_value());
+    ASSERT_EQ(open_code(), "opened");
+    fill(3, must_sync);
+    if (must_sync) {
+      machine_.plan().add(
+          {.kind = sim::OperationKind::kSync, .path_part = ".log", .point = sim::FaultPoint::kBefore, .effect = sim::FaultEffect::kError});
+      EXPECT_FALSE(append(batch_of(2, "x"), true));
+    } else {
+      machine_.fail_writeback(segment());
+      EXPECT_TRUE(append(batch_of(2, "x"), false)) << "nobody knows of it yet";
+      log_->sync([](Result<void> outcome) { EXPECT_FALSE(outcome.has_value()); });
+      queue_.run_until_idle();
+    }
+    ASSERT_TRUE(log_->fenced().has_value());
+    const std::uint64_t operations = machine_.plan().operations();
+    ASSERT_TRUE((*machine_.process().open(segment(), storage::OpenMode::kReadWrite))->sync().has_value());
+    EXPECT_FALSE(append(batch_of(2, "x"), must_sync));
+    log_->sync([](Result<void> outcome) { EXPECT_FALSE(outcome.has_value()); });
+    queue_.run_until_idle();
+    EXPECT_TRUE(log_->fenced().has_value());
+    EXPECT_EQ(machine_.plan().operations(), operations + 2) << "the open and the sync above, and nothing of the log's";
+  }
+}
+
 // A name that only the cache knew is made durable by the next start.
 TEST_F(FrontierRules, SyncTheDirectoryAtEveryStart) {
   ASSERT_EQ(open_code(), "opened");

@@ -145,6 +145,17 @@ TEST_F(GroupHostTest, TellsTheProcessOfAFailedSyncBeforeItAnswers) {
   EXPECT_EQ(told, 1U) << "who hears of the failure may look for its cause at once";
 }
 
+TEST_F(GroupHostTest, TellsTheProcessBeforeItAsksTheFailingDeviceForMore) {
+  propose("lost", true);
+  storage_.fault = MemoryStorage::Fault{Change::kSync, 1, EIO};
+  queue_.run_one();
+  EXPECT_EQ(machine_.fenced.size(), 1U);
+  EXPECT_EQ(queue_.size(), 1U) << "the mark, for which nobody waits";
+  host_->close(into(closed_));
+  ASSERT_TRUE(closed_.has_value()) << "nor for a last flush";
+  EXPECT_TRUE(closed_->error().is(Errc::kFatal));
+}
+
 TEST_F(GroupHostTest, GoesOnWhenATruncationOvertakesItsFlush) {
   host_.reset();
   auto with = options();

@@ -13,6 +13,7 @@
 
 #include "core/base/random.hpp"
 #include "core/storage/posix_storage.hpp"
+#include "tests/simulation/storage/sim_storage.hpp"
 
 namespace sluice::storage {
 namespace {
@@ -145,6 +146,23 @@ TEST_F(FileCacheTest, AFileWithUnsyncedBytesKeepsItsDescriptor) {
   const std::size_t opened = below_.opened;
   for (const FilePtr& file : {fresh, written, cut}) ASSERT_TRUE(file->sync().has_value());
   EXPECT_EQ(below_.opened, opened);
+}
+
+// What a fresh descriptor would not be told of.
+TEST(FileCache, AWritebackThatFailsWhileOthersAreUsedReachesTheSync) {
+  sim::SimStorage machine;
+  FileCache cache(machine.process(), 1);
+  const auto create = [&](const std::string& name) { return *cache.open("/" + name, OpenMode::kCreateNew); };
+  const FilePtr file = create("f");
+  ASSERT_TRUE(file->write(0, as_bytes("first")).has_value());
+  ASSERT_TRUE(create("other")->sync().has_value());
+  machine.fail_writeback("/f");
+  ASSERT_TRUE(file->write(5, as_bytes("second")).has_value());
+  const auto synced = file->sync();
+  ASSERT_FALSE(synced.has_value()) << "the first bytes are lost, and nobody will ever say so";
+  EXPECT_TRUE(synced.error().is(sluice::Errc::kIo)) << synced.error().to_string();
+  EXPECT_TRUE(file->sync().has_value());
+  EXPECT_NE(machine.stable("/f"), machine.buffered("/f"));
 }
 
 TEST_F(FileCacheTest, AWriteThatEndsAfterASyncBeganIsNotCoveredByIt) {

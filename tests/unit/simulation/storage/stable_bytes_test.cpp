@@ -141,6 +141,23 @@ TEST_F(StableBytes, AreNotWhatAFailedSyncLeftOutEvenAfterLaterSyncs) {
   EXPECT_EQ(letters(text("/d/f")), "dc0") << "the page cache may forget them at any time";
 }
 
+TEST_F(StableBytes, OfAFailedWritebackAreMissedOnlyByTheDescriptorsOfThatTime) {
+  const storage::FilePtr file = create_stable("/d/f", sectors("a"));
+  const storage::FilePtr other = open("/d/f");
+  write(file, 0, sectors("b"));
+  sim_.fail_writeback("/d/f");
+  const storage::FilePtr later = open("/d/f");
+  EXPECT_EQ(letters(text("/d/f")), "b");
+  sync(later);
+  EXPECT_EQ(letters(text_after(PowerLoss::kNothing, "/d/f")), "a")
+      << "a sync that succeeds proves nothing of what was before its descriptor";
+  for (const storage::FilePtr& told : {file, other}) {
+    EXPECT_EQ(error_of(told->sync()), "sync /d/f: Input/output error (errno=EIO, file=/d/f) [base.io]");
+    sync(told);
+  }
+  EXPECT_EQ(letters(text_after(PowerLoss::kEverything, "/d/f")), "a");
+}
+
 TEST_F(StableBytes, OfAFailedSyncMayBeThereInPartOrAltogether) {
   const storage::FilePtr file = create_stable("/d/f", sectors("aaaaaaaa"));
   write(file, 0, sectors("bbbbbbbb"));
