@@ -71,6 +71,10 @@ void Shard::start() {
   });
 }
 
+void Shard::poll() {
+  loop_->context.poll();
+}
+
 void Shard::stop() {
   if (!loop_->thread.joinable()) return;
   post([this] { loop_->context.stop(); });

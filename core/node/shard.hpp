@@ -25,6 +25,8 @@ class Shard {
   Shard& operator=(const Shard&) = delete;
 
   void start();
+  // In place of start(), on the caller's thread: runs what is posted and what is due by now, and returns.
+  void poll();
   // Runs what was posted before, then ends the thread. Timers and completions of I/O that come later are dropped.
   void stop();
 

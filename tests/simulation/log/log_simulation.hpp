@@ -3,7 +3,6 @@
 #pragma once
 
 #include <array>
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,40 +12,13 @@
 #include <gtest/gtest.h>
 
 #include "tests/simulation/log/log_world.hpp"
+#include "tests/simulation/storage/aftermath.hpp"
 
 namespace sluice::sim {
-
-inline constexpr std::array kPoints{FaultPoint::kBefore, FaultPoint::kHalf, FaultPoint::kAfter};
-inline constexpr SimOptions kExt4{.file_sync_commits_names = true};
 
 // How the entries of a scenario are acknowledged.
 enum class Mode : std::uint8_t { kEachSynced, kFromTheCache, kMixed };
 inline constexpr std::array kModes{Mode::kEachSynced, Mode::kFromTheCache, Mode::kMixed};
-
-struct Aftermath {
-  std::string name;
-  std::function<void(SimStorage&)> happen;
-  bool power_lost = true;
-  bool with_witness = false;
-};
-
-inline std::vector<Aftermath> power_losses(std::uint64_t seeds) {
-  std::vector<Aftermath> out{
-      {"a power loss that nothing survives", [](SimStorage& machine) { machine.power_loss(PowerLoss::kNothing); }},
-      {"a power loss that everything survives", [](SimStorage& machine) { machine.power_loss(PowerLoss::kEverything); }},
-  };
-  for (std::uint64_t seed = 1; seed <= seeds; ++seed)
-    out.push_back(
-        {fmt::format("a power loss of seed {}", seed), [seed](SimStorage& machine) { machine.power_loss(PowerLoss::kRandom, seed); }});
-  return out;
-}
-
-inline std::vector<Aftermath> process_crash_and(std::vector<Aftermath> others) {
-  const auto end = [](SimStorage& machine) { machine.process_crash(); };
-  others.push_back({"the end of the process", end, false, true});
-  others.push_back({"the end of the process and of its witness", end, false, false});
-  return others;
-}
 
 // A machine as a fault left it, and what was promised until then.
 struct Wreck {
