@@ -126,6 +126,19 @@ class EveryFault : public ::testing::TestWithParam<HostMode> {
     return out;
   }
 
+  // What changes nothing has no half and no after, and needs no room. Else one of the kinds in turn; all of them in a full run.
+  static std::vector<Fault> errors_at(const Operation& operation) {
+    std::vector<Fault> out{Fault::error(operation.number, EIO)};
+    if (!is_change(operation.kind)) return out;
+    out.push_back(Fault::error(operation.number, EIO, FaultPoint::kAfter));
+    out.push_back(Fault::error(operation.number, ENOSPC, FaultPoint::kHalf));
+    if (!runs_in_full()) return {out[(operation.number + GetParam().seed) % out.size()]};
+    out.push_back(Fault::error(operation.number, EIO, FaultPoint::kHalf));
+    out.push_back(Fault::error(operation.number, ENOSPC));
+    out.push_back(Fault::error(operation.number, ENOSPC, FaultPoint::kAfter));
+    return out;
+  }
+
   // The operations of the scenario when nothing comes between.
   std::vector<Operation> operations() {
     HostWorld world(kExt4, GetParam(), shard_);
@@ -184,20 +197,14 @@ TEST_P(EveryFault, MayBeAnError) {
   const std::vector<Aftermath> aftermaths = process_crash_and(power_losses(runs_in_full() ? 1 : 0));
   const std::vector<Operation> all = operations();
   for (const Operation& operation : all) {
-    for (const int error_number : {EIO, ENOSPC}) {
-      for (const FaultPoint point : kPoints) {
-        // What changes nothing has no half and no after, and needs no room.
-        const bool differs = is_change(operation.kind) ? runs_in_full() || (error_number == EIO) == (point != FaultPoint::kHalf)
-                                                       : error_number == EIO && point == FaultPoint::kBefore;
-        if (!differs) continue;
-        const std::optional<Wreck> wrecked = wreck(Fault::error(operation.number, error_number, point));
-        ASSERT_TRUE(wrecked.has_value());
-        ASSERT_NO_FATAL_FAILURE(must_recover(*wrecked, next_of(aftermaths, 1)));
-      }
+    for (const Fault& fault : errors_at(operation)) {
+      const std::optional<Wreck> wrecked = wreck(fault);
+      ASSERT_TRUE(wrecked.has_value());
+      ASSERT_NO_FATAL_FAILURE(must_recover(*wrecked, next_of(aftermaths, 1)));
     }
   }
   fmt::print("{} points of an error of {} operations\n", points_, all.size());
-  EXPECT_GT(points_, 500U);
+  EXPECT_GE(points_, all.size());
 }
 
 }  // namespace
