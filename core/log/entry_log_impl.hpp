@@ -171,8 +171,9 @@ class EntryLog::Impl : public std::enable_shared_from_this<EntryLog::Impl> {
   void retry();
   void settle_retry();
   void give_up();
-  void begin_linger(std::size_t group);
+  void begin_linger(std::size_t group, std::size_t waiting);
   bool lingers() const;
+  bool gathers();
   void release_waiters();
   void evict_hot();
   std::optional<Error> closed_error() const;
@@ -231,11 +232,13 @@ class EntryLog::Impl : public std::enable_shared_from_this<EntryLog::Impl> {
   Completion<void> close_done_;  // once everything appended is synced: what is left is the clean frontier
   // Producers that wait for their answer come back together, shortly after it: the flush that waits for them serves all of them, and the
   // one that does not serves half of them, for ever.
-  std::size_t last_group_ = 0;  // entries of the last flush
+  std::size_t gather_ = 0;  // entries that the next flush waits for
   Clock::Monotonic flush_began_{};
   Clock::Monotonic flush_average_{};
   std::uint64_t flushes_ = 0;
   bool lingering_ = false;
+  bool gathering_ = false;  // the end of the turn is awaited
+  bool gathered_ = false;   // it has come: one write for everything that is queued
   bool busy_ = false;
   bool syncing_ = false;
   bool sealing_ = false;

@@ -97,7 +97,7 @@ void EntryLog::Impl::pump() {
       start_roll();
       break;
     }
-    if (!chunk_ && lingers()) break;
+    if (!chunk_ && (lingers() || gathers())) break;
     if (!chunk_) chunk_ = take_chunk();
     if (!may_flush_chunk()) break;
     flush();
@@ -231,22 +231,24 @@ void EntryLog::Impl::on_flushed(const Chunk& chunk) {
   synced_ = {chunk.end, chunk.end_position()};
   writeback_at_ = synced_.position;
   unsynced_.clear();
+  const std::size_t waiting = queued_.size();
   // Every waiter first: what they append in answer goes into the next flush together.
   pumping_ = !SLUICE_MUTATED(kFlushBeforeAnswers);
   on_written(chunk);
-  begin_linger(chunk.entries.size());
+  begin_linger(chunk.entries.size(), waiting);
   pumping_ = false;
   pump();
 }
 
-void EntryLog::Impl::begin_linger(std::size_t group) {
+// `group` were answered just now, `waiting` have come meanwhile. Without the latter, two halves of the producers would take turns.
+void EntryLog::Impl::begin_linger(std::size_t group, std::size_t waiting) {
   if (SLUICE_MUTATED(kLingersAlone)) group = std::max<std::size_t>(group, 2);
-  last_group_ = group;
+  gather_ = SLUICE_MUTATED(kHalvesTakeTurns) ? group : group + waiting;
   lingering_ = false;
   if (options_.clock == nullptr || !options_.after) return;
   const auto took = options_.clock->monotonic() - flush_began_;
   flush_average_ = flushes_++ == 0 ? took : flush_average_ + (took - flush_average_) / 8;
-  if (group <= 1 || queued_.size() >= group || fenced_ || abandoned_) return;
+  if (group <= 1 || queued_.size() >= gather_ || fenced_ || abandoned_) return;
   lingering_ = true;
   options_.after(std::min<Clock::Monotonic>(flush_average_ / 4, kLingerMax), [log = weak_from_this(), flush = flushes_] {
     const auto self = log.lock();
@@ -258,8 +260,24 @@ void EntryLog::Impl::begin_linger(std::size_t group) {
 
 // Never for somebody who asks for a sync or wants to leave.
 bool EntryLog::Impl::lingers() const {
-  return lingering_ && queued_.size() < last_group_ && queued_.front().header().has(entry::flag::kMustSync) &&
+  return lingering_ && queued_.size() < gather_ && queued_.front().header().has(entry::flag::kMustSync) &&
          (sync_waiters_.empty() || SLUICE_MUTATED(kLingersWithSync));
+}
+
+// Entries that are only written: those of one turn of the owner's loop go into one write. Nothing but that turn is waited for.
+bool EntryLog::Impl::gathers() {
+  if (!options_.defer || queued_.front().header().has(entry::flag::kMustSync)) return false;
+  if (std::exchange(gathered_, false)) return false;
+  if (std::exchange(gathering_, true)) return true;
+  options_.defer([log = weak_from_this()] {
+    const auto self = log.lock();
+    if (!self) return;
+    self->gathering_ = false;
+    self->gathered_ = true;
+    self->pump();
+    self->gathered_ = false;
+  });
+  return true;
 }
 
 void EntryLog::Impl::on_written(const Chunk& chunk) {

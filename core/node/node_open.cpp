@@ -82,6 +82,7 @@ OpeningPtr Node::Impl::make_opening(const metadata::Topic& topic, std::size_t in
 
 void Node::Impl::connect(log::LogOptions& log, GroupDirectory place, Shard& shard, std::string name) {
   // The log's timers run where the log does.
+  log.defer = [&shard](std::move_only_function<void()> task) { shard.post(std::move(task)); };
   log.after = [&shard](std::chrono::nanoseconds delay, std::move_only_function<void()> task) { shard.after(delay, std::move(task)); };
   log.clock = options.clock;
   log.prewrite = prewrite;

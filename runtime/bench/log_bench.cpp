@@ -9,14 +9,20 @@
 
 #include "core/base/random.hpp"
 #include "core/log/segment_page.hpp"
+#include "core/log/unsynced_budget.hpp"
 #include "runtime/bench/log_floor.hpp"
 #include "runtime/bench/log_run.hpp"
+#include "runtime/bench/warm_memory.hpp"
 
 namespace sluice::bench {
 namespace {
 
 constexpr std::uint32_t kFloorFlushes = 2000;
 constexpr std::uint64_t kPollBytes = 1u << 20;
+constexpr std::uint64_t kWarmBytes = 2 * kBenchFileBytesMax;  // batches in memory, and the file that they go to
+constexpr std::uint64_t kOnTheirWayBytes = 1u << 20;          // of a producer that does not wait for each answer
+constexpr std::uint64_t kInFlightMin = 8;
+constexpr std::uint64_t kInFlightMax = 64;
 
 // The shapes of the cases: records of a batch and bytes of a record.
 struct Shape {
@@ -51,7 +57,10 @@ class LogBench {
     cases.emplace_back([this] { return recovery_walk("recovery walk, 400 B entries", kTiny, 0.55); });
     SeededRandom random(options_.seed);
     for (std::size_t i = cases.size(); i > 1; --i) std::swap(cases[i - 1], cases[random.below(i)]);
-    for (const auto& measure : cases) SLUICE_CHECK(measure());
+    for (const auto& measure : cases) {
+      SLUICE_CHECK(use_memory_once(options_.scratch, kWarmBytes));
+      SLUICE_CHECK(measure());
+    }
     SLUICE_CHECK(ladder());
     std::ranges::sort(figures_, {}, [](const LogFigure& figure) { return std::tie(figure.name, figure.placement, figure.metric); });
     return std::move(figures_);
@@ -142,14 +151,16 @@ class LogBench {
   Result<void> fsync_off(const std::string& name, Shape shape, Placement placement, double aim_in_shard, double aim_own) {
     const bool in_shard = placement == Placement::kInShard;
     SLUICE_TRY(const entry::EntryDraft sample, make_batch(shape.records, shape.record_bytes));
-    const auto batches = static_cast<std::uint32_t>((kBenchFileBytesMax - (8u << 20)) / sample.stored_bytes());
-    // Producers of their own keep several batches on their way, as the client does.
-    const LogLoad load{.records = shape.records,
-                       .record_bytes = shape.record_bytes,
-                       .batches = std::min(batches, scaled(60'000)),
-                       .fsync = false,
-                       .placement = placement,
-                       .in_flight = in_shard ? 1u : 64u};
+    // Less than a shard may have without a sync: beyond that it is the device that is measured.
+    const auto batches = static_cast<std::uint32_t>(log::kUnsyncedBytesMax * 3 / 4 / sample.stored_bytes());
+    // Producers keep several batches on their way, as the client does.
+    const LogLoad load{
+        .records = shape.records,
+        .record_bytes = shape.record_bytes,
+        .batches = std::min(batches, scaled(60'000)),
+        .fsync = false,
+        .placement = placement,
+        .in_flight = static_cast<std::uint32_t>(std::clamp(kOnTheirWayBytes / sample.stored_bytes(), kInFlightMin, kInFlightMax))};
     SLUICE_TRY(const LogRun run, measure(load));
     LogFigure figure = figure_of(name, load, run);
     SLUICE_TRY(const double floor, floor_pwrite(floor_file(), figure.batch_bytes, run.bytes));

@@ -32,6 +32,7 @@ log::LogOptions options_of(const std::filesystem::path& directory, std::uint32_t
   options.group = GroupId(partition + 1);
   options.incarnation = Incarnation(1);
   options.clock = &system_clock();
+  options.defer = [&shard](std::move_only_function<void()> task) { shard.post(std::move(task)); };
   options.after = [&shard](std::chrono::nanoseconds delay, std::move_only_function<void()> task) { shard.after(delay, std::move(task)); };
   return options;
 }

@@ -14,12 +14,12 @@
 #include "runtime/bench/http_answerer.hpp"
 #include "runtime/bench/pipeline_run.hpp"
 #include "runtime/bench/raw_pair.hpp"
+#include "runtime/bench/warm_memory.hpp"
 
 namespace sluice::bench {
 namespace {
 
 constexpr std::uint64_t kFloorFileBytesMax = 128ULL << 20;
-constexpr std::size_t kWarmBlockBytes = 1u << 20;
 constexpr std::uint64_t kStoredRecordBytes = 160;  // a little more than a record of 100 bytes takes
 constexpr double kPipeAim = 0.25;                  // of the floor, at batch 1000
 constexpr double kPartitionsAim = 0.5;             // 16 partitions against one
@@ -68,23 +68,6 @@ Result<double> measure_floor(plugin::PluginCatalog& plugins, const std::filesyst
   ::unlink(path.c_str());
   if (!outcome) return fail(outcome.error());
   return static_cast<double>(done) / seconds;
-}
-
-// A virtual machine pays for the first use of each page of its memory, with a fault of its host. The floor writes one small file again and
-// again and pays once; a log that grows would pay all the time, until the machine has used all its memory. So a file as large as what a run
-// stores is written first, and removed: the run gets its pages.
-Result<void> use_memory_once(const std::filesystem::path& scratch, std::uint64_t bytes) {
-  const std::string path = (scratch / "warm").string();
-  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (file < 0) return fail(errno_error(errno, "create " + path));
-  const ByteVector block(kWarmBlockBytes);
-  Result<void> outcome;
-  for (std::uint64_t done = 0; done < bytes && outcome; done += block.size()) {
-    if (::write(file, block.data(), block.size()) < 0) outcome = fail(errno_error(errno, "write " + path));
-  }
-  ::close(file);
-  ::unlink(path.c_str());
-  return outcome;
 }
 
 Result<void> pipe_cases(plugin::PluginCatalog& plugins, const PipeOptions& options, std::vector<Figure>& figures) {

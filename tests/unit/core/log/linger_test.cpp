@@ -49,6 +49,19 @@ TEST_F(Linger, GathersAsManyAsTheLastFlushHad) {
   EXPECT_EQ(answered_, 9);
 }
 
+TEST_F(Linger, HalvesOfTheProducersDoNotTakeTurns) {
+  for (int i = 0; i < 5; ++i) send();
+  finish_flush(std::chrono::microseconds(400));  // of the first alone; the other four go on
+  for (int i = 0; i < 4; ++i) send();
+  finish_flush(std::chrono::microseconds(400));
+  EXPECT_EQ(answered_, 5);
+  EXPECT_EQ(queue_.size(), 0U) << "the four that wait are joined by the four that were answered";
+  for (int i = 0; i < 4; ++i) send();
+  EXPECT_EQ(queue_.size(), 1U);
+  finish_flush(std::chrono::microseconds(400));
+  EXPECT_EQ(answered_, 13);
+}
+
 TEST_F(Linger, EndsByItself) {
   for (int i = 0; i < 5; ++i) send();
   finish_flush(std::chrono::microseconds(80));
