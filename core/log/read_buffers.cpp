@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <vector>
 
@@ -10,7 +11,7 @@ namespace sluice::log {
 namespace {
 
 struct Buffer {
-  std::unique_ptr<std::byte[]> bytes;
+  PageMemory bytes;
   std::size_t size = 0;
 };
 
@@ -44,14 +45,21 @@ class Pool {
 
 }  // namespace
 
+void PageMemoryDelete::operator()(std::byte* bytes) const {
+  ::operator delete[](bytes, std::align_val_t{kPageBytes});
+}
+
+PageMemory make_page_memory(std::size_t size) {
+  return PageMemory(static_cast<std::byte*>(::operator new[](size, std::align_val_t{kPageBytes})));
+}
+
 std::shared_ptr<std::byte[]> take_read_buffer(std::size_t size) {
   static const auto kPool = std::make_shared<Pool>();
   std::optional<Buffer> buffer = kPool->take(size);
-  if (!buffer) buffer = Buffer{std::make_unique_for_overwrite<std::byte[]>(size), size};
+  if (!buffer) buffer = Buffer{make_page_memory(size), size};
   std::byte* const bytes = buffer->bytes.release();
   // Its own share of the pool: entries may be let go after everything else is gone.
-  return {bytes,
-          [pool = kPool, capacity = buffer->size](std::byte* held) { pool->give_back({std::unique_ptr<std::byte[]>(held), capacity}); }};
+  return {bytes, [pool = kPool, capacity = buffer->size](std::byte* held) { pool->give_back({PageMemory(held), capacity}); }};
 }
 
 }  // namespace sluice::log

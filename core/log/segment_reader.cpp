@@ -20,12 +20,12 @@ Result<void> SegmentReader::read_ahead(std::size_t want) {
   const std::size_t size = static_cast<std::size_t>(std::min<std::uint64_t>(std::max(want, kReadWindowBytes), left));
   if (ahead().size() >= left) return {};
   if (size > capacity_) {
-    window_ = std::make_unique_for_overwrite<std::byte[]>(size);
+    window_ = make_page_memory(size + kPageBytes);
     capacity_ = size;
   }
   window_at_ = position_;
   window_bytes_ = 0;
-  SLUICE_TRY(window_bytes_, file_.read(position_, {window_.get(), size}));
+  SLUICE_TRY(window_bytes_, file_.read(position_, {window_.get() + place_in_page(position_), size}));
   return {};
 }
 

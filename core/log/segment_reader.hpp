@@ -7,6 +7,7 @@
 
 #include "core/base/result.hpp"
 #include "core/entry/entry.hpp"
+#include "core/log/read_buffers.hpp"
 #include "core/storage/storage.hpp"
 
 namespace sluice::log {
@@ -38,7 +39,7 @@ class SegmentReader {
   [[nodiscard]] Bytes ahead() const {
     if (position_ < window_at_ || position_ - window_at_ >= window_bytes_) return {};
     const auto skip = static_cast<std::size_t>(position_ - window_at_);
-    return {window_.get() + skip, window_bytes_ - skip};
+    return {window_.get() + place_in_page(window_at_) + skip, window_bytes_ - skip};
   }
   // Moves the window so that it has at least `want` bytes at the position, or what the file has.
   [[nodiscard]] Result<void> read_ahead(std::size_t want);
@@ -46,7 +47,7 @@ class SegmentReader {
   storage::File& file_;
   std::uint64_t position_;
   std::uint64_t end_;
-  std::unique_ptr<std::byte[]> window_;
+  PageMemory window_;
   std::size_t capacity_ = 0;
   std::uint64_t window_at_ = 0;  // file position of the window's first byte
   std::size_t window_bytes_ = 0;

@@ -15,7 +15,6 @@ namespace sluice::log {
 namespace {
 
 constexpr std::size_t kReservedEntriesMax = 1024;
-constexpr std::size_t kScanPieceBytes = 128u << 10;
 
 Error damaged_entry(const storage::File& file, std::uint64_t position, const Error& why) {
   return Error(Errc::kDamagedEntry, fmt::format("{} at byte {}: {}", file.path(), position, why.message()))
@@ -23,35 +22,21 @@ Error damaged_entry(const storage::File& file, std::uint64_t position, const Err
       .with("position", std::to_string(position));
 }
 
-// A piece of the file in memory that entries can outlive. Read bit by bit, so that what has just come is verified while it is in a cache
-// of the processor.
-class SharedBuffer {
- public:
-  SharedBuffer(storage::File& file, std::uint64_t position, std::size_t capacity)
-      : file_(file), position_(position), bytes_(take_read_buffer(capacity)), capacity_(capacity) {}
+// A read buffer that entries can outlive.
+struct SharedBuffer {
+  std::shared_ptr<std::byte[]> bytes;
+  std::size_t begin = 0;
+  std::size_t size = 0;
 
-  // At least `want` bytes more, unless the file or the buffer ends before.
-  Result<void> read_more(std::size_t want) {
-    const std::size_t size = std::min(std::max(want, kScanPieceBytes), capacity_ - size_);
-    SLUICE_TRY(const std::size_t got, file_.read(position_ + size_, {bytes_.get() + size_, size}));
-    size_ += got;
-    file_ended_ = got < size;
-    return {};
-  }
-  [[nodiscard]] Bytes from(std::size_t at) const { return {bytes_.get() + at, size_ - at}; }
-  // There is no more to read into it.
-  [[nodiscard]] bool full() const { return size_ == capacity_ || file_ended_; }
-  [[nodiscard]] bool file_ended() const { return file_ended_; }
-  [[nodiscard]] const std::shared_ptr<std::byte[]>& bytes() const { return bytes_; }
-
- private:
-  storage::File& file_;
-  std::uint64_t position_;
-  std::shared_ptr<std::byte[]> bytes_;
-  std::size_t capacity_;
-  std::size_t size_ = 0;
-  bool file_ended_ = false;
+  [[nodiscard]] Bytes from(std::size_t at) const { return {bytes.get() + begin + at, size - at}; }
 };
+
+Result<SharedBuffer> read_shared(storage::File& file, std::uint64_t position, std::size_t want) {
+  const std::size_t begin = place_in_page(position);
+  SharedBuffer out{take_read_buffer(begin + want), begin, 0};
+  SLUICE_TRY(out.size, file.read(position, {out.bytes.get() + begin, want}));
+  return out;
+}
 
 bool is_before(const ScanRequest& request, const entry::EntryHeader& header) {
   return request.from_op ? header.op < *request.from_op : header.next_offset <= request.from_offset;
@@ -84,8 +69,8 @@ class Scan {
       const std::uint64_t left = end_ - result_.position;
       const std::uint64_t budget = request_.bytes_max - std::min(request_.bytes_max, collected_);
       const auto want = static_cast<std::size_t>(std::min(left, std::max({budget, needed_, kScanWindowBytes})));
-      SharedBuffer buffer(file_, result_.position, want);
-      SLUICE_CHECK(take(buffer, want == left));
+      SLUICE_TRY(const SharedBuffer buffer, read_shared(file_, result_.position, want));
+      SLUICE_CHECK(take(buffer, want == left || buffer.size < want));
     }
     return std::move(result_);
   }
@@ -93,17 +78,11 @@ class Scan {
   [[nodiscard]] bool misled() const { return misled_ && !SLUICE_MUTATED(kIndexIsEvidence); }
 
  private:
-  // Looks at the whole entries in the buffer. Leaves the position at the first that is not whole; `is_last`: the range ends with the
-  // buffer.
-  Result<void> take(SharedBuffer& buffer, bool is_last) {
+  // Looks at the whole entries in the buffer. Leaves the position at the first that is not whole; `at_end`: nothing follows the buffer.
+  Result<void> take(const SharedBuffer& buffer, bool at_end) {
     std::size_t at = 0;
     while (!done_ && result_.position < end_) {
       const Bytes bytes = buffer.from(at);
-      if (bytes.size() < entry::kEntryHeaderBytes && !buffer.full()) {
-        SLUICE_CHECK(buffer.read_more(entry::kEntryHeaderBytes - bytes.size()));
-        continue;
-      }
-      const bool at_end = is_last || buffer.file_ended();
       if (bytes.size() < entry::kEntryHeaderBytes && !at_end) {
         done_ = collected_ != 0 && collected_ + entry::kEntryHeaderBytes > request_.bytes_max;
         return {};
@@ -130,10 +109,6 @@ class Scan {
         done_ = true;
         return {};
       }
-      if (stored > bytes.size() && !buffer.full()) {
-        SLUICE_CHECK(buffer.read_more(stored - bytes.size()));
-        continue;
-      }
       if (stored > bytes.size() && !at_end) {
         needed_ = stored;
         return {};
@@ -150,16 +125,13 @@ class Scan {
     auto& entries = result_.entries;
     const std::size_t stored = header_.stored_bytes();
     // Most entries of a log are of one size: so many more are likely to come.
-    if (entries.empty()) {
-      const std::uint64_t room = std::min(request_.bytes_max, end_ - result_.position);
-      entries.reserve(std::min<std::size_t>(room / stored + 1, kReservedEntriesMax));
-    }
+    if (entries.empty()) entries.reserve(std::min<std::size_t>(bytes.size() / stored + 1, kReservedEntriesMax));
     entries.emplace_back();
     if (auto verified = entry::EntryView::verify_body(header_, bytes, entries.back().view); !verified) {
       entries.pop_back();
       return damage(verified.error());
     }
-    entries.back().owner = buffer.bytes();
+    entries.back().owner = buffer.bytes;
     collected_ += stored;
     result_.position += stored;
     return {};

@@ -61,7 +61,9 @@ Result<ExitCode> bench_log(const Console& console, const BenchOptions& options) 
   SLUICE_CHECK(scratch.create("log"));
   const std::uint64_t seed = options.seed.value_or(system_random().next() % 1'000'000);
   if (!console.json()) console.print(fmt::format("order of the cases: --seed {}\n", seed));
-  SLUICE_TRY(const auto figures, bench::run_log_bench({.scratch = scratch.path() / "log", .seed = seed, .scale = options.scale}));
+  SLUICE_TRY(const auto figures,
+             bench::run_log_bench({.scratch = scratch.path() / "log", .seed = seed, .scale = options.scale, .only = options.only}));
+  if (figures.empty()) return fail(Errc::kInvalidArgument, fmt::format("no case has '{}' in its name", options.only));
   console.print(console.json() ? bench::to_json_lines(figures) : bench::to_table(figures));
   return ExitCode::kOk;
 }

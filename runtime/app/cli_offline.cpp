@@ -95,6 +95,7 @@ void add_other_commands(CLI::App& app, CommandLine& line) {
   CLI::App* log_alone = add_command(*bench, line, "log", "The partition log alone beside its floors: appends, flushes, polls, recovery",
                                     [&options](const Console& console) { return bench_log(console, options); });
   log_alone->add_option("--seed", options.seed, "The order of the cases; random unless given");
+  log_alone->add_option("--only", options.only, "The cases with this text in their names");
   CLI::App* scale = add_command(*bench, line, "scale", "Memory and reads of ten thousand idle partitions, and of one of 100 GiB",
                                 [&options](const Console& console) { return bench_scale(console, options); });
   for (CLI::App* command : {pipe, log_alone, scale}) {

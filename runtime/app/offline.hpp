@@ -48,6 +48,7 @@ struct BenchOptions {
   std::filesystem::path scratch = std::filesystem::temp_directory_path();  // a directory of its own is made in it, and removed
   double scale = 1.0;                                                      // of the number of records
   std::optional<std::uint64_t> seed;                                       // of the order of the cases of `bench log`
+  std::string only;                                                        // of `bench log`: the cases with this in their names
 };
 // Measures; an aim that does not hold is shown and is no failure.
 [[nodiscard]] Result<ExitCode> bench_pipe(const Console& console, const BenchOptions& options);

@@ -20,9 +20,9 @@ namespace {
 constexpr std::uint32_t kFloorFlushes = 2000;
 constexpr std::uint64_t kPollBytes = 1u << 20;
 constexpr std::uint64_t kWarmBytes = 2 * kBenchFileBytesMax;  // batches in memory, and the file that they go to
-constexpr std::uint64_t kOnTheirWayBytes = 1u << 20;          // of a producer that does not wait for each answer
+constexpr std::uint64_t kOnTheirWayBytes = 2u << 20;          // of a producer that does not wait for each answer
 constexpr std::uint64_t kInFlightMin = 8;
-constexpr std::uint64_t kInFlightMax = 64;
+constexpr std::uint64_t kInFlightMax = 256;
 
 // The shapes of the cases: records of a batch and bytes of a record.
 struct Shape {
@@ -34,6 +34,21 @@ constexpr Shape kMedium{8, 100};    // 1.4 kB
 constexpr Shape kLarge{126, 1000};  // 132 kB
 constexpr Shape kTiny{1, 160};      // 400 B
 
+constexpr const char* kOneProducer = "1 producer, fsync";
+constexpr const char* kEightProducers = "8 producers, fsync, 1 partition";
+constexpr const char* kManyPartitions = "64 partitions, 1 producer each, fsync";
+constexpr const char* kOffLarge = "fsync off, 132 KB batches";
+constexpr const char* kOffMedium = "fsync off, 1.3 KB batches";
+constexpr const char* kPoll = "sequential poll, warm";
+constexpr const char* kWalkSmall = "recovery walk, 1.7 KB entries";
+constexpr const char* kWalkTiny = "recovery walk, 400 B entries";
+constexpr const char* kLadder = "ladder";
+
+struct Case {
+  const char* name;
+  std::function<Result<void>()> measure;
+};
+
 const char* name_of(Placement placement) {
   return placement == Placement::kInShard ? "in_shard" : "own";
 }
@@ -44,24 +59,25 @@ class LogBench {
   explicit LogBench(const LogBenchOptions& options) : options_(options) {}
 
   Result<std::vector<LogFigure>> run() {
-    std::vector<std::function<Result<void>()>> cases;
+    std::vector<Case> cases;
     for (const Placement placement : {Placement::kInShard, Placement::kOwnThreads}) {
-      cases.emplace_back([this, placement] { return one_producer(placement); });
-      cases.emplace_back([this, placement] { return eight_producers(placement); });
-      cases.emplace_back([this, placement] { return fsync_off("fsync off, 132 KB batches", kLarge, placement, 0.9, 0.8); });
-      cases.emplace_back([this, placement] { return fsync_off("fsync off, 1.3 KB batches", kMedium, placement, 1.2, 0.5); });
+      cases.push_back({kOneProducer, [this, placement] { return one_producer(placement); }});
+      cases.push_back({kEightProducers, [this, placement] { return eight_producers(placement); }});
+      cases.push_back({kOffLarge, [this, placement] { return fsync_off(kOffLarge, kLarge, placement, 0.9, 0.8); }});
+      cases.push_back({kOffMedium, [this, placement] { return fsync_off(kOffMedium, kMedium, placement, 1.2, 0.5); }});
     }
-    cases.emplace_back([this] { return many_partitions(); });
-    cases.emplace_back([this] { return sequential_poll(); });
-    cases.emplace_back([this] { return recovery_walk("recovery walk, 1.7 KB entries", kSmall, 0.8); });
-    cases.emplace_back([this] { return recovery_walk("recovery walk, 400 B entries", kTiny, 0.55); });
+    cases.push_back({kManyPartitions, [this] { return many_partitions(); }});
+    cases.push_back({kPoll, [this] { return sequential_poll(); }});
+    cases.push_back({kWalkSmall, [this] { return recovery_walk(kWalkSmall, kSmall, 0.8); }});
+    cases.push_back({kWalkTiny, [this] { return recovery_walk(kWalkTiny, kTiny, 0.55); }});
     SeededRandom random(options_.seed);
     for (std::size_t i = cases.size(); i > 1; --i) std::swap(cases[i - 1], cases[random.below(i)]);
-    for (const auto& measure : cases) {
+    cases.push_back({kLadder, [this] { return ladder(); }});
+    for (const Case& one : cases) {
+      if (std::string_view(one.name).find(options_.only) == std::string_view::npos) continue;
       SLUICE_CHECK(use_memory_once(options_.scratch, kWarmBytes));
-      SLUICE_CHECK(measure());
+      SLUICE_CHECK(one.measure());
     }
-    SLUICE_CHECK(ladder());
     std::ranges::sort(figures_, {}, [](const LogFigure& figure) { return std::tie(figure.name, figure.placement, figure.metric); });
     return std::move(figures_);
   }
@@ -116,7 +132,7 @@ class LogBench {
   Result<void> one_producer(Placement placement) {
     const LogLoad load{.records = kSmall.records, .record_bytes = kSmall.record_bytes, .batches = scaled(4000), .placement = placement};
     SLUICE_TRY(const LogRun run, measure(load));
-    LogFigure figure = figure_of("1 producer, fsync", load, run);
+    LogFigure figure = figure_of(kOneProducer, load, run);
     SLUICE_TRY(figure.floor_p50_us, flush_floor_us(run));
     report(figure, "p50", figure.latency->p50_us / *figure.floor_p50_us, placement == Placement::kInShard ? 1.4 : 2.0, Better::kLower);
     return {};
@@ -127,7 +143,7 @@ class LogBench {
     const LogLoad load{
         .producers = 8, .records = kSmall.records, .record_bytes = kSmall.record_bytes, .batches = scaled(3000), .placement = placement};
     SLUICE_TRY(const LogRun run, measure(load));
-    LogFigure figure = figure_of("8 producers, fsync, 1 partition", load, run);
+    LogFigure figure = figure_of(kEightProducers, load, run);
     SLUICE_TRY(figure.floor_p50_us, flush_floor_us(run));
     const double batches_per_s = static_cast<double>(run.batches) / run.seconds;
     report(figure, "batches per flush", figure.batches_per_flush.value_or(0), 7);
@@ -144,7 +160,7 @@ class LogBench {
     many.batches = scaled(300);
     SLUICE_TRY(const LogRun run, measure(many));
     const auto rate = [](const LogRun& of) { return static_cast<double>(of.flushes) / of.seconds; };
-    report(figure_of("64 partitions, 1 producer each, fsync", many, run), "flushes over one's", rate(run) / rate(alone), 4);
+    report(figure_of(kManyPartitions, many, run), "flushes over one's", rate(run) / rate(alone), 4);
     return {};
   }
 
@@ -196,7 +212,7 @@ class LogBench {
     return with_filled_log(kSmall, [this](const auto& directory, const auto& segment) -> Result<void> {
       SLUICE_TRY(const PollRun run, run_sequential_poll(directory, kPollBytes));
       SLUICE_TRY(const double floor, floor_pread(segment, kPollBytes, false));
-      report_throughput("sequential poll, warm", run, floor, 0.7);
+      report_throughput(kPoll, run, floor, 0.7);
       return {};
     });
   }

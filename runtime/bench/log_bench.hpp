@@ -18,6 +18,7 @@ struct LogBenchOptions {
   std::filesystem::path scratch;  // an empty directory on the device to be measured
   std::uint64_t seed = 1;         // of the order of the cases
   double scale = 1;               // multiplies the number of batches
+  std::string only;               // the cases with this in their names; empty: all
 };
 
 // One case, one placement, one metric. What a case does not have is absent.

@@ -15,6 +15,7 @@
 
 #include "core/base/bytes.hpp"
 #include "core/base/checksum.hpp"
+#include "core/log/read_buffers.hpp"
 
 namespace sluice::bench {
 namespace {
@@ -146,14 +147,14 @@ Result<double> floor_pwrite(const std::filesystem::path& file, std::uint64_t byt
 
 Result<double> floor_pread(const std::filesystem::path& file, std::uint64_t bytes, bool hashed) {
   SLUICE_TRY(RawFile raw, RawFile::open(file, O_RDONLY));
-  ByteVector buffer(bytes);
+  const log::PageMemory buffer = log::make_page_memory(bytes);
   std::uint64_t position = 0;
   std::uint64_t folded = 0;
   const auto begin = SteadyClock::now();
   while (true) {
-    SLUICE_TRY(const std::size_t got, raw.read(buffer, position));
+    SLUICE_TRY(const std::size_t got, raw.read({buffer.get(), bytes}, position));
     if (got == 0) break;
-    if (hashed) folded ^= xxh3_128(Bytes(buffer).first(got)).low;
+    if (hashed) folded ^= xxh3_128({buffer.get(), got}).low;
     position += got;
   }
   const double rate = bytes_per_second(position, begin);
