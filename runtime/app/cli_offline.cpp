@@ -72,6 +72,7 @@ void add_other_commands(CLI::App& app, CommandLine& line) {
   CLI::App* verify = add_command(*log, line, "verify", "What a start would do with each log, and why; changes nothing",
                                  [&judging](const Console& console) { return log_verify(console, judging); });
   verify->add_option("PATH", judging.path, "A data directory, or a group's directory in one")->required();
+  verify->add_flag("--tail", judging.by_seals, "As a start with recovery.verify = \"tail\": believe the seals of complete segments");
   CLI::App* repair =
       add_command(*log, line, "repair", "Make a refused log one that is served; shows what it would do unless --yes is given",
                   [&judging](const Console& console) { return log_repair(console, judging); });

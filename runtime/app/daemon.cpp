@@ -68,7 +68,10 @@ class Daemon {
                                         .verify_sealed = config_.recovery.verify_sealed,
                                         .shards = config_.shards,
                                         .on_fatal = [this](Error error) { departure_.fatal(std::move(error)); },
-                                        .on_warning = [](const Error& error) { daemon_log().warn("{}", error.to_string()); }}));
+                                        .on_warning = [](const Error& error) { daemon_log().warn("{}", error.to_string()); },
+                                        .on_damage = [](const Error& error) { log_damage(error, daemon_log()); },
+                                        .scrub_bytes_per_second = config_.recovery.scrub_bytes_per_second,
+                                        .scrub_interval = config_.recovery.scrub_interval}));
     log_recovery(node_->recovery(), daemon_log());
     if (!options_.pid_file.empty()) SLUICE_CHECK(publish(options_.pid_file, getpid()));
     client_ = std::make_unique<client::Client>(*node_);

@@ -20,7 +20,9 @@ json::object to_json(const log::LogOptions& log, const log::Verdict& verdict) {
   out["refused"] = verdict.is_refused();
   if (verdict.standing) out["standing"] = json::object{{"code", verdict.standing->code()}, {"message", verdict.standing->message()}};
   if (verdict.refusal) out["refusal"] = json::object{{"code", verdict.refusal->code()}, {"message", verdict.refusal->message()}};
+  out["served_by_seals"] = verdict.served_by_seals;
   out["segments"] = verdict.segments;
+  out["segments_by_seal"] = verdict.segments_by_seal;
   out["entries"] = verdict.entries;
   out["bytes_verified"] = verdict.bytes_verified;
   out["head_op"] = verdict.head.op.value();
@@ -58,6 +60,12 @@ std::string to_text(const LogsAt& place, const log::LogOptions& log, const log::
   if (verdict.standing) {
     out += fmt::format("  refused at an earlier start: {} [{}]\n", verdict.standing->message(), verdict.standing->code());
   }
+  if (verdict.refusal && verdict.served_by_seals) {
+    return out + fmt::format(
+                     "  damaged: {} [{}]\n  a start with recovery.verify = \"tail\", the default, serves it all the same, and reads of the "
+                     "damage fail; one with \"full\" refuses it\n",
+                     verdict.refusal->message(), verdict.refusal->code());
+  }
   if (verdict.refusal) {
     return out + fmt::format("  a start refuses it: {} [{}]\n  {}\n", verdict.refusal->message(), verdict.refusal->code(),
                              verdict.refusal->explanation());
@@ -65,6 +73,7 @@ std::string to_text(const LogsAt& place, const log::LogOptions& log, const log::
   if (verdict.standing) out += "  the files as they are would be accepted; `sluice log repair` sets the refusal aside\n";
   out += fmt::format("  {} entries in {} segments verify, {} bytes; the newest is op {}, the next offset {}\n", verdict.entries,
                      verdict.segments, verdict.bytes_verified, verdict.head.op, verdict.head.next_offset);
+  if (verdict.segments_by_seal != 0) out += fmt::format("  {} of the segments were believed by their seals\n", verdict.segments_by_seal);
   out += trust_text(place, log, verdict);
   if (verdict.changes.empty()) out += "  a start changes nothing\n";
   for (const std::string& change : verdict.changes) out += fmt::format("  a start changes: {}\n", change);
@@ -77,7 +86,8 @@ Result<ExitCode> log_verify(const Console& console, const LogJudging& judging) {
   SLUICE_TRY(const auto lock, lock_directory_of(judging.path));
   SLUICE_TRY(const LogsAt place, logs_at(judging.path, judging.runtime_dir));
   bool sound = true;
-  for (const log::LogOptions& options : place.logs) {
+  for (log::LogOptions options : place.logs) {
+    options.verify_sealed = !judging.by_seals;
     const auto verdict = log::verify(storage::posix_storage(), options);
     if (!verdict) {
       sound = false;

@@ -36,6 +36,7 @@ struct PluginPlaces {
 struct LogJudging {
   std::filesystem::path path;  // a data directory, or the directory of one group
   std::string runtime_dir{};   // where the daemon keeps its witness; empty: the default place
+  bool by_seals = false;       // verify only: as a start with recovery.verify = "tail"
   bool carry_out = false;      // repair only
 };
 // What a start would do with each log under the path, and why, without doing it; kFailure if it would refuse one.

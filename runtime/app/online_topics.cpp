@@ -33,6 +33,26 @@ std::size_t refused_in(const json::value& topic) {
       array_field(topic, "partitions"), [](const json::value& partition) { return !value_field(partition, "refused").is_null(); }));
 }
 
+// What the scrub found, a line each; empty if there is nothing.
+std::string damage_in(const json::value& topic) {
+  std::string out;
+  for (const json::value& partition : array_field(topic, "partitions")) {
+    for (const json::value& damage : array_field(value_field(partition, "scrub"), "damage"))
+      out += fmt::format("  partition {}: {}\n", text_field(partition, "partition"), text_field(damage, "message"));
+  }
+  return out;
+}
+
+std::size_t damaged_segments(const json::value& partition) {
+  return array_field(value_field(partition, "scrub"), "damage").size();
+}
+
+std::size_t damaged_in(const json::value& topic) {
+  std::size_t sum = 0;
+  for (const json::value& partition : array_field(topic, "partitions")) sum += damaged_segments(partition);
+  return sum;
+}
+
 void print_topic(const Console& console, const json::value& topic) {
   const json::value& options = value_field(topic, "options");
   const json::value& retention = value_field(options, "retention");
@@ -44,13 +64,16 @@ void print_topic(const Console& console, const json::value& topic) {
                           {"segment size", format_bytes(number_or_zero(options, "segment_bytes"))},
                           {"keeps", keep},
                           {"waits for consumers", text_field(retention, "wait_for_consumers")}}));
-  Table table({"PARTITION", "GROUP", "FIRST", "NEXT", "SIZE", "REFUSED"});
+  Table table({"PARTITION", "GROUP", "FIRST", "NEXT", "SIZE", "DAMAGED", "REFUSED"});
   for (const json::value& partition : array_field(topic, "partitions")) {
     table.add({text_field(partition, "partition"), text_field(partition, "group"), text_field(partition, "first_offset"),
                text_field(partition, "next_offset"), format_bytes(number_or_zero(partition, "size_bytes")),
-               text_field(partition, "refused")});
+               std::to_string(damaged_segments(partition)), text_field(partition, "refused")});
   }
   console.print("\n" + table.text());
+  if (const std::string damage = damage_in(topic); !damage.empty()) {
+    console.print("\ndamaged complete segments; `sluice explain log.scrub_damage` says what to do\n" + damage);
+  }
 }
 
 }  // namespace
@@ -82,10 +105,10 @@ Result<ExitCode> topic_list(const Console& console, const ServerOptions& server)
     console.print_json(answer);
     return ExitCode::kOk;
   }
-  Table table({"TOPIC", "PARTITIONS", "RECORDS", "SIZE", "REFUSED"});
+  Table table({"TOPIC", "PARTITIONS", "RECORDS", "SIZE", "DAMAGED", "REFUSED"});
   for (const json::value& topic : array_field(answer, "topics")) {
     table.add({text_field(topic, "name"), std::to_string(array_field(topic, "partitions").size()), std::to_string(records_in(topic)),
-               format_bytes(bytes_in(topic)), std::to_string(refused_in(topic))});
+               format_bytes(bytes_in(topic)), std::to_string(damaged_in(topic)), std::to_string(refused_in(topic))});
   }
   console.print(table.empty() ? "no topics\n" : table.text());
   return ExitCode::kOk;

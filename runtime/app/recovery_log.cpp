@@ -17,6 +17,9 @@ void log_report(const std::string& where, const log::RecoveryReport& report, con
     log.warn("{}: {} damaged bytes at the end of {} from {} on were cut and set aside as {}: {}", where, report.cut->bytes,
              report.cut->segment, report.cut->position, report.cut->set_aside, report.cut->reason);
   }
+  if (report.truncated_segment) {
+    log.warn("{}: a truncation had been decided and not carried out: {} was removed", where, *report.truncated_segment);
+  }
   if (report.slot_lost) {
     log.warn("{}: a sector that says what was acknowledged does not verify and was written anew: look at the device; {}", where,
              report.mint_from ? "the partition goes on behind a gap" : "nothing was lost");
@@ -49,6 +52,10 @@ void log_recovery(const node::NodeRecovery& recovery, const logging::Logger& log
     }
     log_report(where, partition.report, log);
   }
+}
+
+void log_damage(const Error& damage, const logging::Logger& log) {
+  log.error("{}: {}", damage.to_string(), damage.explanation());
 }
 
 }  // namespace sluice::app

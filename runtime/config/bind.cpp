@@ -146,6 +146,8 @@ DaemonConfig bind_daemon(const Tree& tree, const std::filesystem::path& file) {
   out.log.level = reader.text({"log", "level"});
   out.log.format = reader.text({"log", "format"});
   out.recovery.verify_sealed = reader.text({"recovery", "verify"}) == "full";
+  out.recovery.scrub_bytes_per_second = reader.size({"recovery", "scrub_rate"});
+  out.recovery.scrub_interval = reader.duration({"recovery", "scrub_interval"});
   return out;
 }
 

@@ -25,7 +25,9 @@ struct LogConfig {
 };
 
 struct RecoveryConfig {
-  bool verify_sealed = true;  // verify = "full"
+  bool verify_sealed = false;                        // verify = "full"
+  std::uint64_t scrub_bytes_per_second = 16u << 20;  // scrub_rate; 0 = no scrub
+  std::chrono::milliseconds scrub_interval = std::chrono::hours{7 * 24};
 };
 
 struct DaemonConfig {

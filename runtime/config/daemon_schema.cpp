@@ -71,18 +71,34 @@ Schema log_schema() {
 }
 
 Schema recovery_schema() {
-  return {.name = "recovery",
-          .kind = Kind::kTable,
-          .description = "How a start looks at the log.",
-          .members = {
-              {.name = "verify",
-               .kind = Kind::kString,
-               .description =
-                   "`full` checks every byte of every segment before anything is served. `tail` believes the seals of complete segments "
-                   "and checks the rest: a start on much data is fast, and damage in old records is found when they are read.",
-               .default_toml = "\"full\"",
-               .choices = {"full", "tail"}},
-          }};
+  return {
+      .name = "recovery",
+      .kind = Kind::kTable,
+      .description = "How what is stored is checked: at a start, and beside the work.",
+      .members = {
+          {.name = "verify",
+           .kind = Kind::kString,
+           .description =
+               "`tail` believes the seals of complete segments and checks the rest before anything is served: a start on much data is "
+               "fast, and the scrub looks at the others afterwards. `full` checks every byte of every segment first; a partition with "
+               "damage anywhere is then refused.",
+           .default_toml = "\"tail\"",
+           .choices = {"full", "tail"}},
+          {.name = "scrub_rate",
+           .kind = Kind::kSize,
+           .description =
+               "How many bytes of complete segments are checked in a second beside the work, by the whole daemon. 0 checks none: "
+               "damage is then found when the records are read.",
+           .default_toml = "\"16MiB\"",
+           .minimum = 0,
+           .maximum = 16LL << 30},
+          {.name = "scrub_interval",
+           .kind = Kind::kDuration,
+           .description = "How long after it was checked a complete segment is checked again. What the start did not check comes first.",
+           .default_toml = "\"7d\"",
+           .minimum = kHourMs,
+           .maximum = 365 * 24 * kHourMs},
+      }};
 }
 
 Schema defaults_schema() {

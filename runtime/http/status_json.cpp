@@ -2,6 +2,7 @@
 #include "runtime/http/status_json.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -79,6 +80,24 @@ json::object source_json(const pipeline::SourceStatus& source) {
   return out;
 }
 
+json::object scrub_json(const client::PartitionInfo::Scrub& scrub) {
+  json::object out;
+  out["bytes"] = scrub.bytes;
+  out["due_segments"] = scrub.due_segments;
+  json::array damage;
+  for (const Error& error : scrub.damage) {
+    json::object row;
+    for (const auto& [key, value] : error.context()) {
+      if (key == "segment") row["segment"] = value;
+      if (key == "position") row["position"] = std::strtoull(value.c_str(), nullptr, 10);
+    }
+    row["message"] = error.message();
+    damage.push_back(std::move(row));
+  }
+  out["damage"] = std::move(damage);
+  return out;
+}
+
 std::string_view type_name(config::ConnectorType type) {
   return type == config::ConnectorType::kSource ? "source" : "sink";
 }
@@ -140,6 +159,7 @@ json::object topic_json(const client::TopicInfo& topic) {
     row["next_offset"] = partition.next_offset.value();
     row["size_bytes"] = partition.size_bytes;
     row["refused"] = partition.refused ? json::value(partition.refused->to_string()) : json::value(nullptr);
+    row["scrub"] = scrub_json(partition.scrub);
     partitions.push_back(std::move(row));
   }
   out["partitions"] = std::move(partitions);

@@ -148,6 +148,10 @@ void expose_topics(Families& out, const std::vector<client::TopicInfo>& topics) 
   const auto size = out.gauge("sluice_partition_size_bytes", "Bytes of the partition's log files.");
   const auto refused = out.gauge("sluice_partition_refused",
                                  "1 if the partition is not served: refused by recovery until an operator acts, or not opened yet.");
+  const auto scrubbed =
+      out.counter("sluice_log_scrub_bytes_total", "Bytes of complete segments that the scrub has checked since the start.");
+  const auto due = out.gauge("sluice_log_scrub_due_segments", "Complete segments that the scrub has not checked for its interval.");
+  const auto damaged = out.gauge("sluice_log_scrub_damaged_segments", "Complete segments in which the scrub has found damage.");
   for (const client::TopicInfo& topic : topics) {
     for (const client::PartitionInfo& partition : topic.partitions) {
       const Labels labels{{"topic", client::to_string(topic.name)}, {"partition", std::to_string(partition.index.value())}};
@@ -156,6 +160,9 @@ void expose_topics(Families& out, const std::vector<client::TopicInfo>& topics) 
       out.add(first, labels, partition.first_offset.value());
       out.add(next, labels, partition.next_offset.value());
       out.add(size, labels, partition.size_bytes);
+      out.add(scrubbed, labels, partition.scrub.bytes);
+      out.add(due, labels, partition.scrub.due_segments);
+      out.add(damaged, labels, partition.scrub.damage.size());
     }
   }
 }

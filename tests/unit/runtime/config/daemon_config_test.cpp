@@ -22,6 +22,8 @@ TEST_F(DaemonConfigFile, GivesTheDefaultsOfTheStructs) {
   EXPECT_EQ(loaded.shards, expected.shards);
   EXPECT_EQ(loaded.runtime_dir, expected.runtime_dir);
   EXPECT_EQ(loaded.recovery.verify_sealed, expected.recovery.verify_sealed);
+  EXPECT_EQ(loaded.recovery.scrub_bytes_per_second, expected.recovery.scrub_bytes_per_second);
+  EXPECT_EQ(loaded.recovery.scrub_interval, expected.recovery.scrub_interval);
   EXPECT_EQ(loaded.shutdown_deadline, expected.shutdown_deadline);
   EXPECT_EQ(loaded.plugin_probe_timeout, expected.plugin_probe_timeout);
   EXPECT_EQ(loaded.http.address, expected.http.address);
@@ -50,13 +52,17 @@ allowed_hosts = ["sluice.example.com"]
 level = "debug"
 format = "json"
 [recovery]
-verify = "tail"
+verify = "full"
+scrub_rate = "3MiB"
+scrub_interval = "24h"
 )");
   const DaemonConfig loaded = load_daemon_config(world_.config(), {}).value();
   EXPECT_EQ(loaded.data_dir, "/d");
   EXPECT_EQ(loaded.runtime_dir, "/run/s");
   EXPECT_EQ(loaded.shards, 3u);
-  EXPECT_FALSE(loaded.recovery.verify_sealed);
+  EXPECT_TRUE(loaded.recovery.verify_sealed);
+  EXPECT_EQ(loaded.recovery.scrub_bytes_per_second, 3u << 20);
+  EXPECT_EQ(loaded.recovery.scrub_interval, std::chrono::hours{24});
   EXPECT_EQ(loaded.shutdown_deadline, std::chrono::seconds{90});
   EXPECT_EQ(loaded.plugin_probe_timeout, std::chrono::seconds{2});
   EXPECT_THAT(loaded.plugin_path, ElementsAre(world_.path("plugins"), "/opt/p"));

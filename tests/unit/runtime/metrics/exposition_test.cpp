@@ -136,5 +136,16 @@ TEST(Exposition, NamesARefusedPartitionAndGivesItNoOffsets) {
   EXPECT_THAT(text, Not(HasSubstr(R"(sluice_partition_next_offset{topic="main/orders",partition="1"})")));
 }
 
+TEST(Exposition, CountsWhatTheScrubLookedAtAndFound) {
+  client::TopicInfo topic;
+  topic.name = {"main", "orders"};
+  topic.partitions.resize(1);
+  topic.partitions[0].scrub = {.bytes = 5000, .due_segments = 2, .damage = {Error(Errc::kDecode, "damaged")}};
+  const std::string text = expose({.version = "1", .connectors = {}, .topics = {topic}});
+  EXPECT_THAT(text, HasSubstr(R"(sluice_log_scrub_bytes_total{topic="main/orders",partition="0"} 5000)"));
+  EXPECT_THAT(text, HasSubstr(R"(sluice_log_scrub_due_segments{topic="main/orders",partition="0"} 2)"));
+  EXPECT_THAT(text, HasSubstr(R"(sluice_log_scrub_damaged_segments{topic="main/orders",partition="0"} 1)"));
+}
+
 }  // namespace
 }  // namespace sluice::metrics
