@@ -24,6 +24,7 @@
 #include "core/node/node.hpp"
 #include "runtime/app/departure.hpp"
 #include "runtime/app/plugin_schemas.hpp"
+#include "runtime/app/progress_lines.hpp"
 #include "runtime/app/recovery_log.hpp"
 #include "runtime/app/runtime_dir.hpp"
 #include "runtime/app/version.hpp"
@@ -32,6 +33,7 @@
 #include "runtime/config/loader.hpp"
 #include "runtime/http/api.hpp"
 #include "runtime/http/server.hpp"
+#include "runtime/http/starting.hpp"
 #include "runtime/pipeline/supervisor.hpp"
 
 namespace sluice::app {
@@ -56,6 +58,14 @@ void raise_file_limit() {
   if (setrlimit(RLIMIT_NOFILE, &limit) != 0) daemon_log().warn("cannot raise the limit of open files to {}", limit.rlim_max);
 }
 
+http::StartProgress seen(const node::RecoveryProgress& progress) {
+  const std::uint64_t bytes = progress.bytes;
+  return {.partitions = progress.partitions,
+          .partitions_opened = progress.partitions_opened,
+          .bytes = bytes,
+          .bytes_checked = std::min<std::uint64_t>(progress.bytes_judged, bytes)};
+}
+
 // Everything that runs, in the order of its making; it goes in the opposite order.
 class Daemon {
  public:
@@ -63,23 +73,20 @@ class Daemon {
       : config_(std::move(config)), options_(std::move(options)), departure_(departure) {}
 
   Result<void> start() {
-    SLUICE_TRY(node_, node::Node::open({.data_dir = config_.data_dir.string(),
-                                        .runtime_dir = config_.runtime_dir.empty() ? default_runtime_dir() : config_.runtime_dir.string(),
-                                        .verify_sealed = config_.recovery.verify_sealed,
-                                        .shards = config_.shards,
-                                        .on_fatal = [this](Error error) { departure_.fatal(std::move(error)); },
-                                        .on_warning = [](const Error& error) { daemon_log().warn("{}", error.to_string()); },
-                                        .on_damage = [](const Error& error) { log_damage(error, daemon_log()); },
-                                        .scrub_bytes_per_second = config_.recovery.scrub_bytes_per_second,
-                                        .scrub_interval = config_.recovery.scrub_interval}));
+    SLUICE_CHECK(open_log());
     log_recovery(node_->recovery(), daemon_log());
-    if (!options_.pid_file.empty()) SLUICE_CHECK(publish(options_.pid_file, getpid()));
     client_ = std::make_unique<client::Client>(*node_);
     plugins_ = make_plugin_catalog(config_, config_.data_dir / "plugins");
     const auto connector_deadline = std::chrono::duration_cast<std::chrono::milliseconds>(config_.shutdown_deadline * kConnectorShare);
     supervisor_ = std::make_unique<pipeline::Supervisor>(pipeline::Supervisor::Options{
         .client = client_.get(), .plugins = plugins_.get(), .cluster_id = node_->cluster_id(), .shutdown_deadline = connector_deadline});
-    SLUICE_CHECK(start_http());
+    api_.reset(new http::Api{.client = *client_,
+                             .supervisor = *supervisor_,
+                             .version = std::string(version()),
+                             .clock = system_clock(),
+                             .random = system_random()});
+    server_->replace_routes(http::make_router(*api_, config_.http.allowed_hosts));
+    if (!options_.pid_file.empty()) SLUICE_CHECK(publish(options_.pid_file, getpid()));
     // A plugin that hangs while it is inspected must not keep the daemon from hearing that it is to stop.
     starter_ = std::thread([this] {
       pthread_setname_np(pthread_self(), "sluice-starter");
@@ -132,12 +139,24 @@ class Daemon {
     return {};
   }
 
+  Result<void> open_log() {
+    const ProgressLines lines(progress_, daemon_log());
+    SLUICE_TRY(node_, node::Node::open({.data_dir = config_.data_dir.string(),
+                                        .runtime_dir = config_.runtime_dir.empty() ? default_runtime_dir() : config_.runtime_dir.string(),
+                                        .verify_sealed = config_.recovery.verify_sealed,
+                                        .shards = config_.shards,
+                                        .on_locked = [this] { return start_http(); },
+                                        .progress = progress_,
+                                        .on_fatal = [this](Error error) { departure_.fatal(std::move(error)); },
+                                        .on_warning = [](const Error& error) { daemon_log().warn("{}", error.to_string()); },
+                                        .on_damage = [](const Error& error) { log_damage(error, daemon_log()); },
+                                        .scrub_bytes_per_second = config_.recovery.scrub_bytes_per_second,
+                                        .scrub_interval = config_.recovery.scrub_interval}));
+    return {};
+  }
+
+  // Before the log is open, so that `/ready` says how far it is.
   Result<void> start_http() {
-    api_.reset(new http::Api{.client = *client_,
-                             .supervisor = *supervisor_,
-                             .version = std::string(version()),
-                             .clock = system_clock(),
-                             .random = system_random()});
     fs::path socket = config_.http.socket;
     if (socket.string().size() > kUnixPathMax && socket == config_.data_dir / "sluice.sock") {
       daemon_log().warn("no Unix socket: {} is longer than the {} bytes that the system allows; set [http] socket", socket.string(),
@@ -145,8 +164,10 @@ class Daemon {
       socket.clear();
     }
     const auto log_admin = [](const std::string& line) { logging::Logger().info("admin: {}", line); };
-    SLUICE_TRY(server_, http::Server::start({.address = config_.http.address, .socket = socket, .log_admin = log_admin},
-                                            http::make_router(*api_, config_.http.allowed_hosts)));
+    SLUICE_TRY(server_, http::Server::start(
+                            {.address = config_.http.address, .socket = socket, .log_admin = log_admin},
+                            http::make_starting_router(
+                                std::string(version()), [progress = progress_] { return seen(*progress); }, config_.http.allowed_hosts)));
     SLUICE_CHECK(publish(config_.data_dir / "http.port", server_->port()));
     daemon_log().info("sluice {} answers on port {}{}", version(), server_->port(), socket.empty() ? "" : " and " + socket.string());
     return {};
@@ -166,6 +187,7 @@ class Daemon {
   config::DaemonConfig config_;
   RunOptions options_;
   Departure& departure_;
+  std::shared_ptr<node::RecoveryProgress> progress_ = std::make_shared<node::RecoveryProgress>();
   std::unique_ptr<node::Node> node_;
   std::unique_ptr<client::Client> client_;
   std::shared_ptr<plugin::PluginCatalog> plugins_;

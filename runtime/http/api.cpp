@@ -51,14 +51,7 @@ Result<Response> metrics_text(Api& api) {
 }  // namespace
 
 void add_health_routes(Router& router, Api& api) {
-  const auto version = [&api](const Request&) -> Result<Response> {
-    json::object out;
-    out["status"] = "ok";
-    out["version"] = api.version;
-    return json_response(out);
-  };
-  router.add({.method = "GET", .pattern = "/health", .handler = answer_with(version)});
-  router.add({.method = "GET", .pattern = "/api/v1/version", .handler = answer_with(version)});
+  add_version_routes(router, api.version);
   router.add({.method = "GET", .pattern = "/ready", .handler = answer_with([&api](const Request&) { return ready_of_all(api); })});
   router.add(
       {.method = "GET", .pattern = "/ready/{key}", .handler = answer_with([&api](const Request& r) { return ready_of_one(api, r); })});

@@ -65,4 +65,15 @@ Handler answer_with(std::function<Result<Response>(const Request&)> handle) {
   };
 }
 
+void add_version_routes(Router& router, std::string version) {
+  const Handler handler = [version = std::move(version)](const Request&) {
+    json::object out;
+    out["status"] = "ok";
+    out["version"] = version;
+    return json_response(out);
+  };
+  router.add({.method = "GET", .pattern = "/health", .handler = handler});
+  router.add({.method = "GET", .pattern = "/api/v1/version", .handler = handler});
+}
+
 }  // namespace sluice::http

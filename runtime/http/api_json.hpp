@@ -28,4 +28,7 @@ namespace sluice::http {
 // A handler from a function that may fail: its error becomes a problem document.
 [[nodiscard]] Handler answer_with(std::function<Result<Response>(const Request&)> handle);
 
+// GET /health and /api/v1/version: the process serves.
+void add_version_routes(Router& router, std::string version);
+
 }  // namespace sluice::http

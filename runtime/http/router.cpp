@@ -92,6 +92,7 @@ Result<const Route*> Router::admit(const Head& head, Request& request) const {
     return &entry.route;
   }
   if (path_known) return fail(Errc::kMethodNotAllowed, fmt::format("{} is not allowed on {}", head.method, request.path));
+  if (refusal_) return fail(*refusal_);
   return fail(Errc::kNoSuchRoute, fmt::format("there is nothing at {}", request.path));
 }
 

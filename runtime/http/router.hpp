@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "runtime/http/message.hpp"
@@ -40,6 +42,8 @@ struct Head {
 class Router {
  public:
   void add(Route route);
+  // What a path without a route gets, in place of http.no_such_route.
+  void refuse_others(Error why) { refusal_ = std::move(why); }
   // Names beside localhost, 127.0.0.1 and [::1]; compared without port, case-insensitive.
   void allow_hosts(const std::vector<std::string>& hosts);
 
@@ -56,6 +60,7 @@ class Router {
   [[nodiscard]] bool host_allowed(std::string_view host) const;
 
   std::vector<Entry> routes_;
+  std::optional<Error> refusal_;
   std::vector<std::string> hosts_{"localhost", "127.0.0.1", "[::1]"};
 };
 

@@ -100,7 +100,7 @@ Result<void> bind_socket(asio::io_context& io, Local::acceptor& acceptor, const 
 }  // namespace
 
 struct Server::Impl {
-  Impl(Options given, Router rules) : options(std::move(given)), router(std::move(rules)) {}
+  Impl(Options given, Router rules) : options(std::move(given)) { shared.router = std::make_shared<const Router>(std::move(rules)); }
 
   template <typename Acceptor>
   asio::awaitable<void> accept_loop(Acceptor& acceptor) {
@@ -179,7 +179,6 @@ struct Server::Impl {
   }
 
   Options options;
-  Router router;
   asio::io_context io{1};
   asio::io_context work;
   asio::executor_work_guard<asio::io_context::executor_type> io_guard{io.get_executor()};
@@ -189,7 +188,7 @@ struct Server::Impl {
   asio::steady_timer grace{io};
   asio::steady_timer poll{io};
   std::stop_source stop_source;
-  SessionShared shared{.router = router, .workers = work, .log_admin = options.log_admin, .stop = stop_source.get_token(), .live = {}};
+  SessionShared shared{.router = nullptr, .workers = work, .log_admin = options.log_admin, .stop = stop_source.get_token(), .live = {}};
   std::uint16_t port = 0;
   std::thread io_thread;
   std::vector<std::thread> workers;
@@ -210,6 +209,12 @@ Result<std::unique_ptr<Server>> Server::start(Options options, Router router) {
   if (!impl->options.socket.empty()) impl->spawn(impl->accept_loop(impl->local_acceptor));
   impl->run();
   return std::unique_ptr<Server>(new Server(std::move(impl)));
+}
+
+void Server::replace_routes(Router router) {
+  asio::post(impl_->io, [impl = impl_.get(), next = std::make_shared<const Router>(std::move(router))]() mutable {
+    impl->shared.router = std::move(next);
+  });
 }
 
 std::uint16_t Server::port() const {

@@ -45,6 +45,8 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
+  // From now on requests are for these routes; those that are being served keep the ones they came for.
+  void replace_routes(Router router);
   [[nodiscard]] std::uint16_t port() const;
   // Refuses new connections, lets running answers finish within kStopGrace, joins. Long polls see their stop token.
   void stop();

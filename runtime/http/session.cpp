@@ -3,6 +3,7 @@
 
 #include <array>
 #include <chrono>
+#include <memory>
 #include <utility>
 
 #include <sys/socket.h>
@@ -117,15 +118,16 @@ class Session {
   // One request whose head has been read. Answers false if the connection is to be closed.
   asio::awaitable<bool> exchange(Parser& parser) {
     const auto& message = parser.get();
+    const std::shared_ptr<const Router> router = shared_.router;
     Request request;
     request.method = std::string(message.method_string());
     request.peer = peer_;
     request.stop = shared_.stop;
     const bool has_body = parser.content_length().value_or(0) > 0 || message.chunked();
-    auto route = admit(parser, request);
+    auto route = admit(*router, parser, request);
     if (!route) {
       Response refusal = problem(route.error());
-      if (route.error().is(Errc::kMethodNotAllowed)) refusal.headers.emplace_back("Allow", shared_.router.allowed_methods(request));
+      if (route.error().is(Errc::kMethodNotAllowed)) refusal.headers.emplace_back("Allow", router->allowed_methods(request));
       if (request.method != "GET") log_admin(request, refusal.status);
       const bool keep = message.keep_alive() && !has_body;
       const bool written = co_await write(std::move(refusal), message.version(), keep, request.method == "HEAD");
@@ -148,14 +150,14 @@ class Session {
     co_return written&& keep;
   }
 
-  Result<const Route*> admit(const Parser& parser, Request& request) const {
+  Result<const Route*> admit(const Router& router, const Parser& parser, Request& request) const {
     const auto& message = parser.get();
     SLUICE_CHECK(parse_target({message.target().data(), message.target().size()}, request));
     const Head head{.method = request.method,
                     .host = std::string(message[bhttp::field::host]),
                     .content_type = std::string(message[bhttp::field::content_type]),
                     .has_request_header = message.find("X-Sluice-Request") != message.end()};
-    SLUICE_TRY(const Route* route, shared_.router.admit(head, request));
+    SLUICE_TRY(const Route* route, router.admit(head, request));
     if (message.chunked()) return fail(Errc::kLengthRequired, "chunked request bodies are not taken");
     const std::uint64_t length = parser.content_length().value_or(0);
     if (length > route->body_bytes_max) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <list>
+#include <memory>
 #include <stop_token>
 #include <string>
 
@@ -17,9 +18,9 @@
 
 namespace sluice::http {
 
-// What sessions share. All of it is touched on the I/O thread alone, except the router, which is immutable.
+// What sessions share. All of it is touched on the I/O thread alone; the routers themselves are immutable.
 struct SessionShared {
-  const Router& router;
+  std::shared_ptr<const Router> router;  // for the next request; one that is being served keeps its own
   boost::asio::io_context& workers;
   const std::function<void(const std::string&)>& log_admin;
   std::stop_token stop;

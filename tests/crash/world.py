@@ -60,7 +60,7 @@ path = ["{self.build}/plugins"]
                                         stderr=log, start_new_session=True)
         log.close()
         if wait:
-            wait_for(lambda: self.port() or self.process.poll() is not None, 30, "HTTP port of the daemon")
+            wait_for(lambda: self.log_is_open() or self.process.poll() is not None, 30, "daemon with an open log")
             if self.process.poll() is not None:
                 raise AssertionError(f"the daemon left with {self.process.returncode}:\n{self.log_tail()}")
 
@@ -70,6 +70,15 @@ path = ["{self.build}/plugins"]
                 return int(file.read().strip() or 0)
         except (FileNotFoundError, ValueError):
             return 0
+
+    def log_is_open(self):
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.port()}/ready", timeout=20) as answer:
+                return answer.status == 200
+        except urllib.error.HTTPError as refusal:
+            return "recovery" not in json.loads(refusal.read())
+        except (urllib.error.URLError, ConnectionError):
+            return False
 
     def log_tail(self, size=4000):
         with open(self.log_path, "rb") as file:

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the daemon does before its connectors run."""
+import json
 import os
+import shutil
 import signal
 import subprocess
 import unittest
@@ -36,6 +38,44 @@ class StartTest(unittest.TestCase):
         self.assertEqual(states["hanging"], "error")
         wait_for(lambda: daemon.http("GET", "/ready/drain")[0] == 200, 30, "ready sink")
         self.assertEqual(daemon.stop(), 0, daemon.read("daemon.log"))
+
+    @unittest.skipUnless(shutil.which("strace"), "strace makes the device slow")
+    def test_a_long_start_says_how_far_it_is_and_refuses_the_rest_for_the_time_being(self):
+        daemon = Daemon({})
+        self.addCleanup(daemon.remove)
+        daemon.start()
+        self.assertEqual(daemon.run("topic", "create", "demo/t", "--partitions", "3")[0], 0)
+        self.assertEqual(daemon.run("produce", "demo/t", "--lines", stdin=b"one\n")[0], 0)
+        self.assertEqual(daemon.stop(), 0, daemon.read("daemon.log"))
+        with open(os.path.join(daemon.root, "daemon.log"), "ab") as log:
+            daemon.process = subprocess.Popen(["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=pread64", "-e", "inject=pread64:delay_enter=300000",
+                                               PROGRAM, "run", "--config", daemon.config], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+
+        def opening():
+            try:
+                status, _, text = daemon.http("GET", "/ready")
+            except OSError:
+                return None
+            recovery = json.loads(text).get("recovery")
+            return recovery if status == 503 and recovery and recovery["partitions"] else None
+
+        recovery = wait_for(opening, 60, "daemon that opens its partitions")
+        self.assertEqual(recovery["partitions"], 3)
+        self.assertLess(recovery["partitions_opened"], 3)
+        self.assertGreater(recovery["bytes"], 3 * 4096)
+        self.assertLessEqual(recovery["bytes_checked"], recovery["bytes"])
+        self.assertEqual(daemon.http("GET", "/health")[0], 200)
+        for path in ("/metrics", "/api/v1/topics", "/api/v1/connectors"):
+            status, _, text = daemon.http("GET", path)
+            self.assertEqual(status, 503, path)
+            self.assertIn("http.not_ready", text)
+        self.assertEqual(daemon.run("topic", "list")[0], 1, "a daemon that starts is no daemon that is missing")
+        wait_for(daemon.is_ready, 60, "ready daemon")
+        self.assertIn("opening the log: ", daemon.read("daemon.log"))
+        self.assertRegex(daemon.read("daemon.log"), r"opening the log took \d+\.\d s")
+        with open(os.path.join(daemon.data, "LOCK"), encoding="utf-8") as lock:
+            os.kill(int(lock.read().split()[0]), signal.SIGKILL)
+        daemon.process.wait(timeout=60)
 
 
 if __name__ == "__main__":

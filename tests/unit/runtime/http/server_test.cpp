@@ -112,6 +112,27 @@ TEST_F(ServerTest, AnswersOnThePortAndOnTheSocket) {
   EXPECT_EQ(call({.host = {}, .port = 0, .socket = folder_ / "s.sock"}, {.target = "/hello"})->body, "world");
 }
 
+TEST_F(ServerTest, TakesOtherRoutesWhileItServes) {
+  start();
+  // One that is being served is answered by the routes that it came for.
+  std::thread waiting([this] { EXPECT_EQ(call(endpoint_, {.target = "/waits"})->body, "waited"); });
+  {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return waiting_ == 1; });
+  }
+  Router next;
+  next.add({.method = "GET", .pattern = "/next", .handler = [](const Request&) { return Response{.body = "next"}; }});
+  server_->replace_routes(std::move(next));
+  EXPECT_EQ(call(endpoint_, {.target = "/next"})->body, "next");
+  EXPECT_EQ(call(endpoint_, {.target = "/hello"})->status, 404U);
+  {
+    const std::lock_guard lock(mutex_);
+    released_ = true;
+  }
+  changed_.notify_all();
+  waiting.join();
+}
+
 TEST_F(ServerTest, GivesTheSocketMode0660) {
   start();
   struct stat info{};
