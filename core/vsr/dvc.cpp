@@ -6,7 +6,8 @@ namespace {
 
 std::string_view malformed_headers(const Dvc& dvc) {
   for (std::size_t i = 0; i < dvc.headers.size(); ++i) {
-    if (dvc.headers[i].view > dvc.log_view) return "an entry is of a view above the log_view";
+    // The commit is final whatever the view, and a replica that catches up has it before the certificate.
+    if (dvc.headers[i].op > dvc.commit && dvc.headers[i].view > dvc.log_view) return "an entry is of a view above the log_view";
     if (i == 0 ? dvc.headers[i].op != dvc.first() : !dvc.headers[i].follows(dvc.headers[i - 1])) return "the headers are no chain";
   }
   return {};
