@@ -164,6 +164,12 @@ std::vector<EntryLog::SegmentInfo> EntryLog::sealed_segments() const {
   return impl_->sealed_segments();
 }
 
+std::optional<TimestampUs> EntryLog::active_since() const {
+  // The first entry of a segment is always indexed.
+  const auto entries = impl_->active_index_.entries();
+  return entries.empty() ? std::nullopt : std::optional(entries.front().timestamp);
+}
+
 entry::EntryStamp EntryLog::next_stamp(const entry::EntryDraft& draft, TimestampUs now, bool must_sync) const {
   return impl_->next_stamp(draft, now, must_sync);
 }

@@ -190,6 +190,8 @@ class EntryLog {
     bool by_seal = false;  // the start has believed its seal
   };
   [[nodiscard]] std::vector<SegmentInfo> sealed_segments() const;
+  // Base timestamp of the first entry of the active segment; none if it has none.
+  [[nodiscard]] std::optional<TimestampUs> active_since() const;
   // Removes whole leading segments with next_offset ≤ `trim_floor` and last_op ≤ checkpoint_op(), at most kDropSegmentsMax.
   // Reads no longer see them at once. `done` gets how many went.
   void drop_before(Offset trim_floor, Completion<std::size_t> done);

@@ -11,6 +11,8 @@ namespace {
 
 enum class CommandKind : std::uint16_t { kCreateTopic = 1, kDeleteTopic = 2, kSetPaused = 3 };
 
+constexpr auto kRetentionAgeMaxMs = static_cast<std::uint64_t>(kRetentionAgeMax.count());
+
 std::unexpected<Error> malformed_command(std::string_view what) {
   return fail(Errc::kMalformed, fmt::format("catalog command: {}", what));
 }
@@ -44,6 +46,8 @@ void encode(ByteWriter& writer, const TopicOptions& options) {
   put_optional_u64(fields, options.retention.bytes);
   fields.put(static_cast<std::uint8_t>(options.retention.wait_for_consumers));
   put_optional_u64(fields, options.retention.hard_bytes);
+  const auto& age = options.retention.age;
+  put_optional_u64(fields, age ? std::optional(static_cast<std::uint64_t>(age->count())) : std::nullopt);
   writer.put_sized(block);
 }
 
@@ -76,6 +80,11 @@ Result<TopicOptions> decode_topic_options(ByteReader& reader) {
   if (!bytes || !wait_for_consumers || *wait_for_consumers > 1 || !hard_bytes)
     return malformed_command("retention options are cut short or hold a bad flag");
   options.retention = {.bytes = *bytes, .wait_for_consumers = *wait_for_consumers == 1, .hard_bytes = *hard_bytes};
+  if (fields.finished()) return options;
+
+  const auto age_ms = get_optional_u64(fields);
+  if (!age_ms || (*age_ms && **age_ms > kRetentionAgeMaxMs)) return malformed_command("the retention age is cut short or out of range");
+  if (*age_ms) options.retention.age = std::chrono::milliseconds(**age_ms);
   if (!fields.finished()) return malformed_command("bytes left over after the topic options");
   return options;
 }

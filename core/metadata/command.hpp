@@ -13,7 +13,7 @@
 namespace sluice::metadata {
 
 // Version of commands and snapshots. A reader takes every version up to this one and refuses a newer one with both numbers.
-inline constexpr std::uint16_t kFormatVersion = 1;
+inline constexpr std::uint16_t kFormatVersion = 2;
 
 struct CreateTopic {
   TopicName name;

@@ -81,6 +81,10 @@ Result<void> validate(const TopicOptions& options) {
     return fail(Errc::kInvalidOption,
                 fmt::format("hard_bytes = {} is below the retention bytes = {}", *retention.hard_bytes, *retention.bytes));
   }
+  if (retention.age && (*retention.age < kRetentionAgeMin || *retention.age > kRetentionAgeMax)) {
+    return fail(Errc::kInvalidOption, fmt::format("a retention age of {} ms is out of range, {} ms to {} ms are allowed",
+                                                  retention.age->count(), kRetentionAgeMin.count(), kRetentionAgeMax.count()));
+  }
   return {};
 }
 

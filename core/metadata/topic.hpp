@@ -27,11 +27,12 @@ inline constexpr std::size_t kConnectorKeyMax = 64;
 [[nodiscard]] std::string to_string(const TopicName& name);
 [[nodiscard]] Result<TopicName> parse_topic_name(std::string_view text);
 
-// What keeps old segments. Whole leading segments go; the active one never does.
+// What keeps old segments. Whole leading segments go; the active one only by age, if nothing was appended for so long.
 struct RetentionOptions {
-  std::optional<std::uint64_t> bytes{};       // per partition; absent = keep everything
-  bool wait_for_consumers = false;            // never trim what a known consumer group has not committed …
-  std::optional<std::uint64_t> hard_bytes{};  // … unless the partition is beyond this
+  std::optional<std::uint64_t> bytes{};            // per partition; absent = whatever it takes
+  bool wait_for_consumers = false;                 // never trim what a known consumer group has not committed …
+  std::optional<std::uint64_t> hard_bytes{};       // … unless the partition is beyond this
+  std::optional<std::chrono::milliseconds> age{};  // kRetentionAgeMin..kRetentionAgeMax; absent = however old it gets
 
   friend bool operator==(const RetentionOptions&, const RetentionOptions&) = default;
 };
@@ -50,6 +51,8 @@ inline constexpr std::uint64_t kSegmentBytesMin = 1ULL << 20;
 inline constexpr std::uint64_t kSegmentBytesMax = 1ULL << 30;
 inline constexpr std::chrono::milliseconds kFlushIntervalMin{10};
 inline constexpr std::chrono::milliseconds kFlushIntervalMax{60'000};
+inline constexpr std::chrono::milliseconds kRetentionAgeMin = std::chrono::seconds(1);
+inline constexpr std::chrono::milliseconds kRetentionAgeMax = std::chrono::hours(24) * 36'500;
 
 // A topic as the catalog knows it.
 struct Topic {

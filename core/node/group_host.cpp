@@ -24,7 +24,12 @@ bool is_op_outcome(const Error& error) {
 }
 
 GroupHost::GroupHost(std::unique_ptr<log::EntryLog> log, StateMachine& machine, const Clock& clock, storage::WitnessCell* witness)
-    : machine_(machine), clock_(clock), witness_(witness), commit_(log->head().op), log_(std::move(log)) {
+    : machine_(machine),
+      clock_(clock),
+      witness_(witness),
+      commit_(log->head().op),
+      segment_since_(log->active_since()),
+      log_(std::move(log)) {
   // Offsets that may have been given out before an unclean stop are not given out again. Its outcome comes later, never in this call.
   if (const auto from = log_->mint_from()) propose(entry::EntryDraft::gap(*from), true, [](Result<Proposed>) {});
 }
@@ -45,6 +50,7 @@ void GroupHost::propose(entry::EntryDraft draft, bool must_sync, bool begins_seg
   entry::EntryStamp stamp = log_->next_stamp(draft, clock_.wall(), must_sync);
   stamp.commit = commit_;
   stamp.first_of_segment = stamp.first_of_segment || (begins_segment && !SLUICE_MUTATED(kPurgeWithoutRoll));
+  if (stamp.first_of_segment) segment_since_ = stamp.timestamp;
   entry::SharedEntry entry = std::move(draft).stamp(stamp);
   const Op op = stamp.op;
   in_flight_.push_back({entry, std::move(done)});

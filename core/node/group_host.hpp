@@ -91,6 +91,8 @@ class GroupHost {
   void close(std::move_only_function<void(Result<void>)> done);
 
   [[nodiscard]] Op commit() const { return commit_; }
+  // Timestamp of the first entry of the newest segment, one that is on its way too; none without an entry.
+  [[nodiscard]] std::optional<TimestampUs> segment_since() const { return segment_since_; }
   [[nodiscard]] const std::optional<Error>& fenced() const { return fenced_; }
   [[nodiscard]] bool closing() const { return closing_; }
   // What propose() would answer now because of a full disk.
@@ -127,6 +129,7 @@ class GroupHost {
   storage::WitnessCell* witness_;
   Op witnessed_;
   Op commit_;
+  std::optional<TimestampUs> segment_since_;
   std::deque<InFlight> in_flight_;  // ops commit_ + 1 …; bounded by the admission of whoever proposes
   std::uint32_t appending_ = 0;     // completions may come inside append(): they wait until it has returned
   bool draining_ = false;

@@ -27,6 +27,7 @@ PartitionHost::PartitionHost(Options options, std::unique_ptr<log::EntryLog> log
 PartitionHost::~PartitionHost() {
   fail_waiters(Error(Errc::kStopped, fmt::format("{} is gone", options_.name)));
   if (flush_timer_) shard_.cancel(*flush_timer_);
+  look_again(std::nullopt);
 }
 
 PartitionView PartitionHost::view() const {
@@ -57,7 +58,16 @@ void PartitionHost::append(AppendRequest request, ProposeDone done) {
     if (auto admitted = admit_source(*request.source); !admitted) return done(fail(std::move(admitted).error()));
   }
   if (numbered) done = requests_.begin(request.draft.header(), std::move(done));
-  group_.propose(std::move(request.draft), options_.topic.enforce_fsync, std::move(done));
+  append_draft(std::move(request.draft), options_.topic.enforce_fsync, std::move(done));
+}
+
+void PartitionHost::append_draft(entry::EntryDraft draft, bool must_sync, ProposeDone done) {
+  const auto since = group_.segment_since();
+  if (since && roll_is_due(options_.topic.retention, *since, clock_.wall())) {
+    group_.propose_with_roll(std::move(draft), must_sync, std::move(done));
+  } else {
+    group_.propose(std::move(draft), must_sync, std::move(done));
+  }
 }
 
 Result<void> PartitionHost::admit(const partition::PartitionOp& op) {
@@ -102,7 +112,7 @@ void PartitionHost::propose(const partition::PartitionOp& op, Completion<Partiti
   if (auto admitted = admit(op); !admitted) return done(fail(std::move(admitted).error()));
   auto draft = entry::EntryDraft::operation(entry::EntryKind::kPartitionOp, encode(op));
   if (!draft) return done(fail(std::move(draft).error()));
-  group_.propose(*std::move(draft), options_.topic.enforce_fsync, [this, done = std::move(done)](Result<Proposed> outcome) mutable {
+  append_draft(*std::move(draft), options_.topic.enforce_fsync, [this, done = std::move(done)](Result<Proposed> outcome) mutable {
     if (!outcome) return done(fail(std::move(outcome).error()));
     done(view());
   });
@@ -123,8 +133,11 @@ void PartitionHost::purge(Completion<PartitionView> done) {
 }
 
 Result<void> PartitionHost::apply(const entry::EntryView& entry) {
-  // Only a roll or a consumer's progress can make a whole segment superfluous.
-  if (entry.header().kind != entry::EntryKind::kMessages || entry.header().has(entry::flag::kFirstOfSegment)) retention_due_ = true;
+  // Only a roll, a consumer's progress or time can make a whole segment superfluous.
+  const bool awaits_time = options_.topic.retention.age && !retention_timer_;
+  if (awaits_time || entry.header().kind != entry::EntryKind::kMessages || entry.header().has(entry::flag::kFirstOfSegment)) {
+    retention_due_ = true;
+  }
   return state_.apply(entry);
 }
 
@@ -148,6 +161,7 @@ void PartitionHost::on_fenced(const Error& error) {
 void PartitionHost::close(std::move_only_function<void(Result<void>)> done) {
   fail_waiters(Error(Errc::kStopped, fmt::format("{} is closing", options_.name)));
   if (flush_timer_) shard_.cancel(*std::exchange(flush_timer_, std::nullopt));
+  look_again(std::nullopt);
   group_.close(std::move(done));
 }
 
@@ -158,40 +172,6 @@ void PartitionHost::schedule_flush() {
   flush_timer_ = shard_.after(options_.topic.flush_interval, [this] {
     flush_timer_.reset();
     group_.flush();
-  });
-}
-
-std::optional<Offset> PartitionHost::retention_floor() const {
-  const metadata::RetentionOptions& retention = options_.topic.retention;
-  std::uint64_t remaining = group_.log().size_bytes();
-  const auto exceeds = [&](const std::optional<std::uint64_t>& limit) { return limit && remaining > *limit; };
-  if (!exceeds(retention.bytes) && !exceeds(retention.hard_bytes)) return std::nullopt;
-
-  Offset keep_from = state_.next_offset();
-  if (retention.wait_for_consumers) {
-    for (const auto& [group, position] : state_.consumers()) keep_from = std::min(keep_from, position.committed_next);
-  }
-  Offset floor = state_.floor_offset();
-  for (const log::EntryLog::SegmentInfo& segment : group_.log().sealed_segments()) {
-    const bool may_go = segment.next_offset <= keep_from || SLUICE_MUTATED(kRetentionOvertakes);
-    if (!exceeds(retention.hard_bytes) && !(exceeds(retention.bytes) && may_go)) break;
-    floor = std::max(floor, segment.next_offset);
-    remaining -= std::min(remaining, segment.bytes);
-  }
-  return floor > state_.floor_offset() ? std::optional(floor) : std::nullopt;
-}
-
-void PartitionHost::apply_retention() {
-  if (!retention_due_ || trimming_ || group_.closing() || group_.fenced()) return;
-  retention_due_ = false;
-  const auto floor = retention_floor();
-  if (!floor) return;
-  trimming_ = true;
-  propose(partition::Trim{*floor}, [this](Result<PartitionView> outcome) {
-    trimming_ = false;
-    // Segments may go once a checkpoint covers them.
-    if (outcome) return group_.request_checkpoint();
-    if (!group_.closing() && !group_.fenced()) on_warning(Error(outcome.error()).with("while", "trimming"));
   });
 }
 
@@ -208,10 +188,6 @@ bool PartitionHost::scrub(std::chrono::nanoseconds interval, Completion<std::uin
   };
   group_.log().scrub(*place, kScrubStepBytes, group_.tracked<log::ScrubStep>(std::move(on_step)));
   return true;
-}
-
-void PartitionHost::drop_segments() {
-  if (state_.floor_offset() > Offset(0)) group_.drop_before(state_.floor_offset());
 }
 
 }  // namespace sluice::node

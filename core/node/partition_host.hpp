@@ -19,6 +19,7 @@
 #include "core/metadata/topic.hpp"
 #include "core/node/group_host.hpp"
 #include "core/node/request_admission.hpp"
+#include "core/node/retention.hpp"
 #include "core/node/shard.hpp"
 #include "core/partition/partition_state.hpp"
 
@@ -90,8 +91,8 @@ class PartitionHost final : public StateMachine {
   [[nodiscard]] bool scrub(std::chrono::nanoseconds interval, Completion<std::uint64_t> done);
   // Answers the waiting readers with node.stopped, and once every other call is answered, as GroupHost::close.
   void close(std::move_only_function<void(Result<void>)> done);
-  // Finishes what an earlier run began: removes segments below the floor.
-  void resume_retention() { drop_segments(); }
+  // At the start: removes segments that an earlier run has trimmed, and looks what has to go now. Later the host does that by itself.
+  void resume_retention();
 
  private:
   struct Waiter {
@@ -122,8 +123,13 @@ class PartitionHost final : public StateMachine {
   void fail_waiters(const Error& error);
   void remember_cursor(const log::ReadCursor& cursor);
   void schedule_flush();
+  // Appends what was admitted. It begins a segment if the active one is too old.
+  void append_draft(entry::EntryDraft draft, bool must_sync, ProposeDone done);
+  // partition_retention.cpp
   void apply_retention();
-  [[nodiscard]] std::optional<Offset> retention_floor() const;
+  [[nodiscard]] Retained retained() const;
+  void trim(const RetentionVerdict& verdict);
+  void look_again(std::optional<std::chrono::nanoseconds> in);
   void drop_segments();
 
   Options options_;
@@ -140,6 +146,7 @@ class PartitionHost final : public StateMachine {
   std::vector<log::ReadCursor> cursors_;
   std::size_t next_cursor_ = 0;
   std::optional<Shard::TimerId> flush_timer_;
+  std::optional<Shard::TimerId> retention_timer_;
   bool retention_due_ = true;
   bool trimming_ = false;
   GroupHost group_;  // last: its destructor answers what is in flight

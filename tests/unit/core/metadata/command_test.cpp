@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/metadata/command.hpp"
 
+#include <array>
+#include <span>
+
 #include <gtest/gtest.h>
 
 #include "core/metadata/errc.hpp"
@@ -16,11 +19,12 @@ std::string hex(Bytes bytes) {
 
 // The worked example of docs/reference/catalog-format.md.
 TEST(Command, CreateTopicHasTheDocumentedBytes) {
-  const CreateTopic create{{"s", "t"}, {.partitions = 4, .retention = {.bytes = 1ULL << 20}}, View(0)};
+  const CreateTopic create{{"s", "t"}, {.partitions = 4, .retention = {.bytes = 1ULL << 20, .age = std::chrono::hours(24)}}, View(0)};
   EXPECT_EQ(hex(encode(create)),
-            "01 00 01 00 01 00 00 00 73 01 00 00 00 74 00 00 00 00 "
-            "24 00 00 00 04 00 00 00 01 e8 03 00 00 00 00 00 40 00 00 00 00 "
-            "01 00 00 10 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00");
+            "02 00 01 00 01 00 00 00 73 01 00 00 00 74 00 00 00 00 "
+            "2d 00 00 00 04 00 00 00 01 e8 03 00 00 00 00 00 40 00 00 00 00 "
+            "01 00 00 10 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 "
+            "01 00 5c 26 05 00 00 00 00");
 }
 
 TEST(Command, RoundTripsEveryField) {
@@ -29,7 +33,7 @@ TEST(Command, RoundTripsEveryField) {
                             .enforce_fsync = false,
                             .flush_interval = std::chrono::milliseconds(250),
                             .segment_bytes = 1ULL << 21,
-                            .retention = {.bytes = 5, .wait_for_consumers = true, .hard_bytes = 6}},
+                            .retention = {.bytes = 5, .wait_for_consumers = true, .hard_bytes = 6, .age = std::chrono::hours(5)}},
                            View(3)};
   for (const Command& command : {Command(create), Command(DeleteTopic{{"a", "b"}}), Command(SetPaused{"key", true})}) {
     const auto back = decode_command(encode(command));
@@ -54,14 +58,32 @@ TEST(Command, OptionsWithoutTheirLastFieldsTakeTheDefaults) {
   EXPECT_EQ(options->retention, RetentionOptions{});
 }
 
+// The create command of version 1 with a retention of 1 MiB, as that release wrote it.
+TEST(Command, ReadsVersionOneAsATopicThatKeepsRecordsHoweverOldTheyGet) {
+  const auto bytes = std::to_array<unsigned char>({0x01, 0x00, 0x01, 0x00, 0x01, 0x00, 0x00, 0x00, 0x73, 0x01, 0x00, 0x00, 0x00, 0x74, 0x00,
+                                                   0x00, 0x00, 0x00, 0x24, 0x00, 0x00, 0x00, 0x04, 0x00, 0x00, 0x00, 0x01, 0xe8, 0x03, 0x00,
+                                                   0x00, 0x00, 0x00, 0x00, 0x40, 0x00, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x10, 0x00, 0x00,
+                                                   0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00});
+  const auto command = decode_command(std::as_bytes(std::span(bytes)));
+  ASSERT_TRUE(command.has_value()) << command.error().to_string();
+  EXPECT_EQ(*command, Command(CreateTopic{{"s", "t"}, {.partitions = 4, .retention = {.bytes = 1ULL << 20}}, View(0)}));
+}
+
+TEST(Command, RefusesAnAgeThatNoTopicMayHave) {
+  ByteVector bytes = encode(CreateTopic{{"s", "t"}, {.retention = {.age = kRetentionAgeMax}}, View(0)});
+  ASSERT_TRUE(decode_command(bytes).has_value());
+  bytes.back() = std::byte{0xff};
+  EXPECT_FALSE(decode_command(bytes).has_value());
+}
+
 TEST(Command, RefusesANewerVersionNamingBoth) {
   ByteVector bytes = encode(DeleteTopic{{"a", "b"}});
-  store_le<std::uint16_t>(bytes.data(), 2);
+  store_le<std::uint16_t>(bytes.data(), kFormatVersion + 1);
   const auto refused = decode_command(bytes);
   ASSERT_FALSE(refused.has_value());
   EXPECT_TRUE(refused.error().is(Errc::kTooNew));
-  EXPECT_NE(refused.error().message().find("version 2"), std::string::npos);
-  EXPECT_NE(refused.error().message().find("up to 1"), std::string::npos);
+  EXPECT_NE(refused.error().message().find("version 3"), std::string::npos);
+  EXPECT_NE(refused.error().message().find("up to 2"), std::string::npos);
 }
 
 TEST(Command, RefusesEveryTruncationAndAnExtraByte) {

@@ -37,6 +37,8 @@ TEST(TopicOptions, RefusesValuesOutOfRangeNamingThem) {
       {{.segment_bytes = kSegmentBytesMax + 1}, "segment_bytes"},
       {{.retention = {.bytes = 0}}, "retention"},
       {{.retention = {.bytes = 10, .hard_bytes = 9}}, "hard_bytes"},
+      {{.retention = {.age = std::chrono::milliseconds(999)}}, "retention age"},
+      {{.retention = {.age = kRetentionAgeMax + std::chrono::milliseconds(1)}}, "retention age"},
   };
   for (const auto& [options, word] : bad) {
     const auto refused = validate(options);
