@@ -18,10 +18,14 @@
 namespace sluice::client {
 namespace {
 
+// A second request that overtakes a first one, which was refused for the moment, comes from a client that nobody knows yet.
+bool is_out_of_sequence(const Error& error) {
+  return error.is(Errc::kOutOfSequence) || error.is(Errc::kProducerUnknown);
+}
+
 ProducerQueue::Answer to_answer(const Result<AppendResult>& stored) {
   if (stored) return ProducerQueue::Answer::kWritten;
-  // A second request that overtakes a first one, which was refused for the moment, comes from a client that nobody knows yet.
-  if (stored.error().is(Errc::kOutOfSequence) || stored.error().is(Errc::kProducerUnknown)) return ProducerQueue::Answer::kOutOfSequence;
+  if (is_out_of_sequence(stored.error())) return ProducerQueue::Answer::kOutOfSequence;
   return stored.error().kind() == ErrorKind::kRetry ? ProducerQueue::Answer::kAgain : ProducerQueue::Answer::kFailed;
 }
 
@@ -47,6 +51,7 @@ class Producer::Impl : public std::enable_shared_from_this<Impl> {
       : client_(client),
         partition_(partition),
         id_(options.client.value_or(system_random().next_u128())),
+        may_change_id_(!options.client),
         clock_(*options.clock),
         max_buffer_size_(options.limits.max_buffer_size),
         queue_(options.limits, options.first_request) {}
@@ -157,9 +162,10 @@ class Producer::Impl : public std::enable_shared_from_this<Impl> {
     pumping_ = true;
     while (const auto number = queue_.next(clock_.monotonic())) {
       const Batch& waiting = batches_.at(*number);  // nothing changes it until it is answered
+      const RequestId request{id_, RequestNumber(*number - before_id_)};
       lock.unlock();
       AppendBatch records = waiting.records;  // it may have to be written again
-      records.set_request({id_, *number});
+      records.set_request(request);
       client_.append(partition_, std::move(records),
                      [self = shared_from_this(), n = *number](Result<AppendResult> stored) { self->on_answer(n, std::move(stored)); });
       lock.lock();
@@ -205,17 +211,31 @@ class Producer::Impl : public std::enable_shared_from_this<Impl> {
     std::vector<Answered> answers;
     {
       const std::lock_guard lock(mutex_);
-      if (queue_.answered(number, to_answer(stored), clock_.monotonic())) {
+      const bool forgotten = is_forgotten(number, stored);
+      if (queue_.answered(number, forgotten ? ProducerQueue::Answer::kAgain : to_answer(stored), clock_.monotonic())) {
+        // What was behind a failure was refused for that.
+        if (!stored && failure_ && is_out_of_sequence(stored.error())) stored = fail(*failure_);
         if (!stored && !failure_) failure_ = stored.error();
         answers.push_back({std::move(batches_.extract(number).mapped().sends), std::move(stored)});
       } else {
         batches_.at(number).refused = std::move(stored).error();
+        if (forgotten) change_id(number);
       }
       if (queue_.stopped()) stop(answers);
       ++answering_;
     }
     finish(std::move(answers));
     pump();
+  }
+
+  // Whether others have pushed this producer out of the partition's table while it wrote nothing. Whoever names a client's id counts on
+  // it; else another one does as well, because everything before this batch has its answer, and so has each attempt to write it.
+  [[nodiscard]] bool is_forgotten(RequestNumber number, const Result<AppendResult>& stored) const {
+    return may_change_id_ && !stored && stored.error().is(Errc::kProducerUnknown) && number == queue_.oldest();
+  }
+  void change_id(RequestNumber first) {
+    id_ = system_random().next_u128();
+    before_id_ = first - 1;
   }
 
   void stop(std::vector<Answered>& answers) {
@@ -239,7 +259,9 @@ class Producer::Impl : public std::enable_shared_from_this<Impl> {
 
   Client& client_;
   const PartitionRef partition_;
-  const ClientId id_;
+  ClientId id_;
+  const bool may_change_id_;
+  RequestNumber before_id_{0};  // of the queue; its next one is request 1 of id_
   const Clock& clock_;
   const std::uint64_t max_buffer_size_;
   std::mutex mutex_;

@@ -19,7 +19,7 @@ struct ProducerOptions {
   ProducerLimits limits{};
   // Who writes, and the number of its first request in this partition. A producer that goes on where another one ended, after a restart of
   // the node too, takes its id and writes the same records under the same numbers again: what is there already is not stored twice.
-  std::optional<ClientId> client{};  // default: a fresh one
+  std::optional<ClientId> client{};  // default: a fresh one, and another one if the partition has forgotten it
   RequestNumber first_request{1};
   const Clock* clock = &system_clock();
 };

@@ -67,6 +67,7 @@ class ProducerQueue {
   [[nodiscard]] std::vector<RequestNumber> stop();
 
   [[nodiscard]] RequestNumber newest() const { return first_ + (batches_.size() - 1); }  // of a queue that is not idle
+  [[nodiscard]] RequestNumber oldest() const { return first_; }                          // likewise
   [[nodiscard]] bool idle() const { return batches_.empty(); }
   [[nodiscard]] bool stopped() const { return stopped_; }
   [[nodiscard]] std::uint64_t held_bytes() const { return held_bytes_; }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/client/producer.hpp"
 
+#include <future>
+
 #include "core/entry/message.hpp"
+#include "core/partition/client_table.hpp"
 #include "tests/unit/core/client/client_fixture.hpp"
 
 namespace sluice::client {
@@ -39,6 +42,17 @@ class ProducerTest : public ClientTest {
     return answers_;
   }
   static void expect_ok(const Result<void>& outcome) { EXPECT_TRUE(outcome.has_value()) << outcome.error().to_string(); }
+
+  // As many others write as the partition remembers.
+  void push_out_everybody() {
+    std::atomic<std::size_t> stored = 0;
+    for (std::uint64_t id = 1; id <= partition::kClientsMax; ++id) {
+      AppendBatch batch = batch_of({"other"});
+      batch.set_request({ClientId{id, 0}, RequestNumber(1)});
+      client_->append(partition_, std::move(batch), [&](const Result<AppendResult>& outcome) { stored += outcome ? 1 : 0; });
+    }
+    wait_until([&] { return stored == partition::kClientsMax; });
+  }
 
   static constexpr std::chrono::milliseconds kNoLinger{0};
   PartitionRef partition_;
@@ -178,6 +192,59 @@ TEST_F(ProducerTest, AFailureThatLastsStopsIt) {
   ASSERT_EQ(answers().size(), 3U);
   EXPECT_TRUE(answers()[1].error().is(Errc::kPartitionNotFound));
   EXPECT_TRUE(answers()[2].error().is(Errc::kPartitionNotFound));
+}
+
+// The second batch is in the log's hands when the first one fails, and is refused there because that one is missing.
+TEST_F(ProducerTest, WhatWasBehindAFailureIsToldItsCause) {
+  const ClientId id{7, 7};
+  AppendBatch known = batch_of({"x"});
+  known.set_request({id, RequestNumber(1)});
+  ASSERT_TRUE(client_->append(partition_, std::move(known)).has_value());
+  Producer producer(*client_, partition_,
+                    {.limits = {.batch_bytes = 1, .linger_max = kNoLinger}, .client = id, .first_request = RequestNumber(5)});
+  struct Gate {
+    std::promise<void> held;
+    std::promise<void> open;
+  };
+  const auto gate = std::make_shared<Gate>();
+  client_->after(partition_, kNoLinger, [gate] {
+    gate->held.set_value();
+    gate->open.get_future().wait();
+  });
+  gate->held.get_future().wait();
+  send(producer, "a");
+  send(producer, "b");
+  gate->open.set_value();
+  const auto flushed = producer.flush();
+  ASSERT_FALSE(flushed.has_value());
+  ASSERT_EQ(answers().size(), 2U);
+  for (const auto& answer : answers())
+    EXPECT_NE(answer.error().message().find("request 5"), std::string::npos) << answer.error().to_string();
+}
+
+TEST_F(ProducerTest, OneThatOthersHavePushedOutTakesANewIdAndGoesOn) {
+  Producer producer(*client_, partition_, {.limits = {.batch_bytes = 1, .linger_max = kNoLinger}});
+  for (const char* payload : {"a", "b"}) send(producer, payload);
+  expect_ok(producer.flush());
+  push_out_everybody();
+  for (const char* payload : {"c", "d", "e"}) send(producer, payload);
+  expect_ok(producer.flush());
+  for (const auto& answer : answers()) EXPECT_TRUE(answer.has_value()) << answer.error().to_string();
+  const auto all = read_all(partition_);
+  ASSERT_EQ(all.size(), 5 + partition::kClientsMax);
+  EXPECT_EQ(std::vector(all.end() - 3, all.end()), (std::vector<std::string>{"c", "d", "e"}));
+}
+
+// Its id is what somebody counts on who sends the same again.
+TEST_F(ProducerTest, OneWithAGivenIdKeepsItAndFailsOnceItIsForgotten) {
+  Producer producer(*client_, partition_, {.limits = {.linger_max = kNoLinger}, .client = ClientId{7, 7}});
+  send(producer, "a");
+  expect_ok(producer.flush());
+  push_out_everybody();
+  send(producer, "b");
+  const auto flushed = producer.flush();
+  ASSERT_FALSE(flushed.has_value());
+  EXPECT_TRUE(flushed.error().is(Errc::kProducerUnknown)) << flushed.error().to_string();
 }
 
 TEST_F(ProducerTest, WhatItTakesAlongIsAnswered) {
