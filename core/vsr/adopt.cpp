@@ -61,12 +61,12 @@ Replica::Adoption Replica::adopt(View view, Op commit, std::span<const Header> h
   // The entry before the headers ties the two logs together; or the commit here does, if it is among the headers.
   if (commit_ < first && first > Op(1) && (!ring_.holds(first - 1) || ring_.id(first - 1) != headers.front().parent))
     return Adoption::kBehind;
-  Op same = first - 1;
-  while (same < std::min(head, ring_.head()) && ring_.has(headers[same.next() - first].op_id())) same = same.next();
-  if (same < commit_) {
+  if (commit_ >= first && !ring_.has(headers[commit_ - first].op_id())) {
     ++conflicts_;
     return Adoption::kBehind;
   }
+  Op same = std::max(commit_, first - 1);
+  while (same < std::min(head, ring_.head()) && ring_.has(headers[same.next() - first].op_id())) same = same.next();
   if (held_ > same) {
     // Not in the log of the view, so never committed. The certificate waits until it is gone.
     truncate_to(same);

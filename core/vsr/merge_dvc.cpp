@@ -32,7 +32,7 @@ const Dvc& best_of(std::span<const Dvc> dvcs) {
 // Where a report contradicts the canonical log: what is committed is in it, and all logs of its view are the same as far as they go.
 std::optional<Op> contradiction(const Dvc& dvc, const Dvc& best) {
   const auto differs = [&](Op at) { return dvc.covers(at) && best.covers(at) && dvc.header(at).id != best.header(at).id; };
-  if (dvc.commit > best.op || differs(dvc.commit)) return dvc.commit;
+  if (differs(dvc.commit)) return dvc.commit;
   if (dvc.log_view == best.log_view && differs(dvc.op)) return dvc.op;
   return std::nullopt;
 }
@@ -57,14 +57,20 @@ Outcome merge_dvc(std::span<const Dvc> dvcs, Quorums quorums) {
   if (dvcs.size() < quorums.view_change()) return {};
   const Dvc& best = best_of(dvcs);
   Outcome outcome{.log_view = best.log_view};
+  Op last = best.op;  // of the canonical log, as far as anyone with it can tell
+  for (const Dvc& dvc : dvcs) {
+    if (dvc.log_view == best.log_view) last = std::max(last, dvc.doubtful_to);
+  }
   std::optional<Op> broken;
   for (const Dvc& dvc : dvcs) {
-    const auto at = contradiction(dvc, best);
+    const auto at = dvc.commit > last ? dvc.commit : contradiction(dvc, best);
     if (at && (!broken || *at < *broken)) broken = at;
     outcome.commit = std::max(outcome.commit, dvc.commit);
   }
   if (broken) return {.verdict = Verdict::kConflict, .op = *broken};
   const Verdict unavailable = dvcs.size() == quorums.count() ? Verdict::kDeadlocked : Verdict::kAwaitingMore;
+  // Committed, and lost by the one that had it: only the others that have it can provide it.
+  if (outcome.commit > best.op) return {.verdict = unavailable, .op = best.op.next()};
   outcome.head = outcome.commit;
   while (outcome.head < best.op) {
     const Tally sum = tally(dvcs, best.header(outcome.head.next()));

@@ -23,6 +23,9 @@ void Replica::on_start_view_change(ReplicaIndex from, View wanted) {
     on_request_start_view(from, wanted);
     return;
   }
+  // Its sender is in the view before that one, and entered it because a quorum wanted to. It cannot come back, so this one follows.
+  const View left_for = wanted - 1;
+  if (left_for > view_) enter_view_change(left_for);
   wanted_[from.value()] = {.view = wanted, .since = now_};
   count_wanted();
 }

@@ -84,6 +84,8 @@ class Oracle {
   [[nodiscard]] Verdict verdict() {
     if (reports_.size() < quorums_.view_change()) return Verdict::kAwaitingQuorum;
     if (contradicts()) return Verdict::kConflict;
+    head_ = longest_->size();
+    if (commit_ > head_) return stuck();
     for (head_ = commit_; head_ < longest_->size(); ++head_) {
       const Header& entry = (*longest_)[head_];
       if (provided(entry)) continue;
@@ -129,10 +131,15 @@ class Oracle {
     for (const Report* report : reports_) {
       for (std::size_t at = 0; at < report->log.size(); ++at) {
         const bool same = at < longest_->size() && (*longest_)[at].id == report->log[at].id;
-        if (!same && (at < report->commit || report->log_view == newest_)) return true;
+        if (same || (at >= longest_->size() && lost(at + 1))) continue;
+        if (at < report->commit || report->log_view == newest_) return true;
       }
     }
     return false;
+  }
+  // Whether the newest log may have reached `op` in a replica that lost its end.
+  [[nodiscard]] bool lost(std::size_t op) const {
+    return std::ranges::any_of(reports_, [&](const Report* report) { return report->log_view == newest_ && report->doubtful_to >= op; });
   }
   [[nodiscard]] Verdict stuck() const { return reports_.size() == quorums_.count() ? Verdict::kDeadlocked : Verdict::kAwaitingMore; }
 

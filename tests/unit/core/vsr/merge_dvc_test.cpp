@@ -109,6 +109,16 @@ TEST(MergeDvc, TakesAReplicaOfAnOlderViewAtItsWordThatItAcknowledgedNothingNewer
   EXPECT_EQ(outcome.head, Op(1));
 }
 
+TEST(MergeDvc, AwaitsACommittedEntryThatTheNewestLogLost) {
+  // The second was in view 2 and lost op 2, which is committed; the first has caught up with it and was not in view 2 itself.
+  const std::vector<Header> log = chain({{'c', 1}, {'n', 2}});
+  const std::vector<Report> reports{{.log_view = 1, .commit = 2, .log = log, .states = "p"},
+                                    {.log_view = 2, .commit = 1, .doubtful_to = 2, .log = first(log, 1), .states = "p"}};
+  const Outcome outcome = merge(reports);
+  EXPECT_EQ(outcome.verdict, Verdict::kAwaitingMore);
+  EXPECT_EQ(outcome.op, Op(2));
+}
+
 TEST(MergeDvc, DecidesNothingIfALogOfTheSameViewDiffers) {
   const std::vector<Report> reports{{.log_view = 2, .log = kOld, .states = "ppp"}, {.log_view = 2, .log = kNew, .states = "ppp"}};
   EXPECT_EQ(merge(reports).verdict, Verdict::kConflict);
