@@ -118,6 +118,10 @@ void Client::after(PartitionRef partition, std::chrono::nanoseconds delay, std::
   impl_->node.after(partition.group, delay, std::move(task));
 }
 
+bool Client::is_there(PartitionRef partition) const {
+  return impl_->node.has_partition(partition.group);
+}
+
 std::uint64_t Client::log_warnings() const {
   return impl_->node.warnings();
 }

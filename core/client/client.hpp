@@ -145,6 +145,9 @@ class Client {
   // Runs the task on the partition's shard after the delay, or never if the node stops. It must not block.
   void after(PartitionRef partition, std::chrono::nanoseconds delay, std::move_only_function<void()> task);
 
+  // Whether the partition is in the catalog, served or not. Does not block.
+  [[nodiscard]] bool is_there(PartitionRef partition) const;
+
   // How often since the start the log could not do something that costs no record: write a checkpoint, remove a file, open a partition.
   [[nodiscard]] std::uint64_t log_warnings() const;
 

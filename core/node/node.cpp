@@ -194,6 +194,11 @@ void Node::inspect(GroupId group, Completion<PartitionView> done) {
   impl_->with_partition(group, std::move(done), [](PartitionHost& host, auto then) { then(host.inspect()); });
 }
 
+bool Node::has_partition(GroupId group) const {
+  const std::shared_lock lock(impl_->groups_mutex);
+  return impl_->groups.contains(group);
+}
+
 void Node::after(GroupId group, std::chrono::nanoseconds delay, Shard::Task task) {
   Shard& shard = impl_->shard_of(group);
   shard.post([&shard, delay, task = std::move(task)]() mutable { shard.after(delay, std::move(task)); });

@@ -101,6 +101,8 @@ class Node {
   void read(GroupId group, const ReadRequest& request, Completion<ReadOutcome> done);
   void offset_for_time(GroupId group, TimestampUs at, Completion<Offset> done);
   void inspect(GroupId group, Completion<PartitionView> done);
+  // Served or not.
+  [[nodiscard]] bool has_partition(GroupId group) const;
   // Runs the task on the group's shard after the delay, or never if the node stops.
   void after(GroupId group, std::chrono::nanoseconds delay, Shard::Task task);
 

@@ -14,6 +14,9 @@ namespace sluice::http {
 // How long a produce request waits for a partition that is busy or has no disk space left.
 inline constexpr std::chrono::seconds kProduceRetryFor{1};
 
+// From so many on, those of deleted topics are looked for, and again whenever there are twice as many as were left.
+inline constexpr std::size_t kProducersSweepMin = 64;
+
 // The producers of all produce requests, one for each partition that had one: requests that come at the same time share entries.
 // Thread-safe.
 class Producers {
@@ -24,9 +27,12 @@ class Producers {
   [[nodiscard]] std::shared_ptr<client::Producer> of(client::PartitionRef partition);
 
  private:
+  void forget_deleted();
+
   client::Client& client_;
   std::mutex mutex_;
-  std::map<client::PartitionRef, std::shared_ptr<client::Producer>> producers_;  // bounded by the partitions there are
+  std::map<client::PartitionRef, std::shared_ptr<client::Producer>> producers_;  // bounded by twice the partitions there are
+  std::size_t sweep_at_ = kProducersSweepMin;
 };
 
 }  // namespace sluice::http

@@ -3,7 +3,9 @@
 
 #include <atomic>
 #include <future>
+#include <memory>
 #include <set>
+#include <vector>
 
 #include "tests/unit/core/client/client_fixture.hpp"
 
@@ -34,6 +36,18 @@ TEST_F(ProducersTest, APartitionHasOneUntilAFailureStopsIt) {
   EXPECT_TRUE(doomed->stopped());
   EXPECT_NE(producers.of(gone), doomed);
   EXPECT_EQ(producers.of(kept), first);
+}
+
+TEST_F(ProducersTest, ThoseOfADeletedTopicGo) {
+  const client::TopicInfo doomed = create("gone", {.partitions = kProducersSweepMin});
+  const client::PartitionRef kept = create("kept").partitions.front().ref;
+  Producers producers(*client_);
+  std::vector<std::weak_ptr<client::Producer>> idle;
+  for (const client::PartitionInfo& partition : doomed.partitions) idle.push_back(producers.of(partition.ref));
+  ASSERT_FALSE(idle.front().expired());
+  ASSERT_TRUE(client_->delete_topic({"s", "gone"}));
+  EXPECT_TRUE(send(*producers.of(kept)).has_value());
+  for (const auto& producer : idle) EXPECT_TRUE(producer.expired());
 }
 
 // What comes while others are being written shares the next entry: all messages of an entry have one timestamp.
