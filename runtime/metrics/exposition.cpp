@@ -7,6 +7,8 @@
 #include <prometheus/metric_family.h>
 #include <prometheus/text_serializer.h>
 
+#include "core/client/client.hpp"
+
 namespace sluice::metrics {
 
 using pipeline::ConnectorStatus;
@@ -146,8 +148,9 @@ void expose_topics(Families& out, const std::vector<client::TopicInfo>& topics) 
   const auto first = out.gauge("sluice_partition_first_offset", "The earliest offset that may be read.");
   const auto next = out.gauge("sluice_partition_next_offset", "One past the newest committed record.");
   const auto size = out.gauge("sluice_partition_size_bytes", "Bytes of the partition's log files.");
-  const auto refused = out.gauge("sluice_partition_refused",
-                                 "1 if the partition is not served: refused by recovery until an operator acts, or not opened yet.");
+  const auto refused = out.gauge("sluice_partition_refused", "1 if the partition is not served until an operator acts.");
+  const auto unavailable =
+      out.gauge("sluice_partition_unavailable", "1 if the partition's files could not be opened so far, which is tried again.");
   const auto scrubbed =
       out.counter("sluice_log_scrub_bytes_total", "Bytes of complete segments that the scrub has checked since the start.");
   const auto due = out.gauge("sluice_log_scrub_due_segments", "Complete segments that the scrub has not checked for its interval.");
@@ -155,7 +158,9 @@ void expose_topics(Families& out, const std::vector<client::TopicInfo>& topics) 
   for (const client::TopicInfo& topic : topics) {
     for (const client::PartitionInfo& partition : topic.partitions) {
       const Labels labels{{"topic", client::to_string(topic.name)}, {"partition", std::to_string(partition.index.value())}};
-      out.add(refused, labels, partition.refused ? 1 : 0);
+      const bool tried_again = partition.refused && partition.refused->is(client::Errc::kPartitionUnavailable);
+      out.add(refused, labels, partition.refused && !tried_again ? 1 : 0);
+      out.add(unavailable, labels, tried_again ? 1 : 0);
       if (partition.refused) continue;
       out.add(first, labels, partition.first_offset.value());
       out.add(next, labels, partition.next_offset.value());

@@ -7,6 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/client/client.hpp"
+
 namespace sluice::metrics {
 namespace {
 
@@ -145,6 +147,21 @@ TEST(Exposition, CountsWhatTheScrubLookedAtAndFound) {
   EXPECT_THAT(text, HasSubstr(R"(sluice_log_scrub_bytes_total{topic="main/orders",partition="0"} 5000)"));
   EXPECT_THAT(text, HasSubstr(R"(sluice_log_scrub_due_segments{topic="main/orders",partition="0"} 2)"));
   EXPECT_THAT(text, HasSubstr(R"(sluice_log_scrub_damaged_segments{topic="main/orders",partition="0"} 1)"));
+}
+
+TEST(Exposition, TellsARefusedPartitionFromOneThatIsTriedAgain) {
+  client::TopicInfo topic;
+  topic.name = {"main", "orders"};
+  topic.partitions.resize(2);
+  topic.partitions[0].refused = Error(client::Errc::kPartitionRefused, "damaged");
+  topic.partitions[1].index = PartitionIndex(1);
+  topic.partitions[1].refused = Error(client::Errc::kPartitionUnavailable, "too many open files");
+  const std::string text = expose({.version = "1", .connectors = {}, .topics = {topic}});
+  EXPECT_THAT(text, HasSubstr(R"(sluice_partition_refused{topic="main/orders",partition="0"} 1)"));
+  EXPECT_THAT(text, HasSubstr(R"(sluice_partition_unavailable{topic="main/orders",partition="0"} 0)"));
+  EXPECT_THAT(text, HasSubstr(R"(sluice_partition_refused{topic="main/orders",partition="1"} 0)"));
+  EXPECT_THAT(text, HasSubstr(R"(sluice_partition_unavailable{topic="main/orders",partition="1"} 1)"));
+  EXPECT_THAT(text, Not(HasSubstr("sluice_partition_next_offset{")));
 }
 
 }  // namespace
