@@ -152,7 +152,10 @@ void Replica::on_message(const Message& message) {
                },
                [&](const RequestStartView&) { on_request_start_view(from, message.view); },
                [&](const RequestEntries& request) { on_request_entries(from, request); },
-               [&](const RepairEntry& repair) { on_repair_entry(repair); }},
+               [&](const RepairEntry& repair) {
+                 if (newer && status_ == Status::kViewChange && is_primary()) give_view_up();
+                 on_repair_entry(repair);
+               }},
       message.body);
 }
 

@@ -145,6 +145,7 @@ class Replica {
   void record(const Dvc& dvc);
   void try_start();
   void become_primary();
+  void give_view_up();
 
   // adopt.cpp
   void on_start_view(ReplicaIndex from, View view, const StartView& start);

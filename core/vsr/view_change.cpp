@@ -131,4 +131,11 @@ void Replica::become_primary() {
   count_acknowledgements();
 }
 
+// Others have gone on: what they reported for this view is of the past, and must not be merged with what is known now.
+void Replica::give_view_up() {
+  status_ = Status::kRecovering;
+  reports_.reset();
+  send_to_others(RequestStartView{}, {.view = view_});
+}
+
 }  // namespace sluice::vsr
