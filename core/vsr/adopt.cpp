@@ -42,7 +42,13 @@ void Replica::on_start_view(ReplicaIndex from, View view, const StartView& start
     return;
   }
   // It stays out of every view until its log can be judged.
-  if (status_ == Status::kNormal) status_ = Status::kRecovering;
+  if (view > view_ || status_ == Status::kNormal) status_ = Status::kRecovering;
+  if (view > view_) {
+    // So that reports for a view before it, which may come late, are not merged with what is known by then.
+    view_ = view;
+    reports_.reset();
+    record_changed_ = true;
+  }
   election_at_ = election_deadline();
   repair_from_ = from;
   behind_ = !truncating_;
