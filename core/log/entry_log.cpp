@@ -18,7 +18,7 @@ EntryLog::Impl::Impl(storage::Storage& storage, storage::IoQueue& queue, LogOpti
       queue_(queue),
       options_(std::move(options)),
       unsynced_(
-          options_.unsynced, [this] { sync_for_others(); }, [this] { pump(); }),
+          options_.unsynced, [this] { return sync_for_others(); }, [this] { pump(); }),
       frontier_(recovered.frontier, recovered.frontier_slot),
       prewriter_(options_.clock != nullptr ? options_.prewrite : nullptr, options_.segment_bytes),
       epoch_(recovered.frontier.epoch),

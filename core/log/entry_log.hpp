@@ -67,6 +67,8 @@ struct LogOptions {
   // Runs the task on the owner's thread, after what is waiting there already and never inside the call. With it, the entries without
   // must_sync that are appended in one turn of the owner's loop are written together.
   std::function<void(std::move_only_function<void()>)> defer;
+  // Asked before the timer tries a full disk again; false: not yet, what room there is has another purpose.
+  std::function<bool()> may_retry;
   // Told, on the owner's thread, when a full disk closes admission: once each time.
   std::function<void(const Error&)> on_full;
   bool verify_sealed = true;  // walk complete segments too at the start; else their seals are believed, and a scrub walks them later

@@ -165,10 +165,13 @@ class EntryLog::Impl : public std::enable_shared_from_this<EntryLog::Impl> {
   std::vector<PersistJob> jobs_of_flush() const;
   void on_flushed(const Chunk& chunk);
   void prewrite_beside(const Chunk& flushed);
+  void watch_zeros();
+  bool start_zeros_back();
   void start_writeback();
   void on_written(const Chunk& chunk);
   void on_write_failed(PersistFailure failure);
   void retry();
+  void retry_later();
   void settle_retry();
   void give_up();
   void begin_linger(std::size_t group, std::size_t waiting);
@@ -182,7 +185,7 @@ class EntryLog::Impl : public std::enable_shared_from_this<EntryLog::Impl> {
   void sync_to(Op op, Completion<void> done);
   bool start_sync_if_wanted();
   void start_sync(const Limit& limit);
-  void sync_for_others();
+  bool sync_for_others();
   bool roll_is_due() const;
   void start_roll();
   static Result<void> complete_segment(storage::File& log, storage::File& index, std::optional<std::uint64_t> cut_at, SegmentPair& pair);
@@ -239,6 +242,8 @@ class EntryLog::Impl : public std::enable_shared_from_this<EntryLog::Impl> {
   bool lingering_ = false;
   bool gathering_ = false;  // the end of the turn is awaited
   bool gathered_ = false;   // it has come: one write for everything that is queued
+  bool zeros_watched_ = false;
+  bool zeros_back_ = false;  // they are to be cut off: nobody fills them, or the disk has no room for them
   bool busy_ = false;
   bool syncing_ = false;
   bool sealing_ = false;

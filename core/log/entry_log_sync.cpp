@@ -56,10 +56,12 @@ void EntryLog::Impl::start_sync(const Limit& limit) {
   });
 }
 
-// Another log of the shard has no room for what it has to write. What is under way here makes room by itself.
-void EntryLog::Impl::sync_for_others() {
-  if (busy_ || syncing_ || sync_is_due_ || fenced_ || abandoned_ || written_op_ <= synced_.head.op) return;
+// Another log of the shard has no room for what it has to write. Whether a sync of everything written was started; what is under way here
+// makes room by itself.
+bool EntryLog::Impl::sync_for_others() {
+  if (busy_ || syncing_ || sync_is_due_ || fenced_ || abandoned_ || written_op_ <= synced_.head.op) return false;
   start_sync(frontier_.limit_for(segments_.back().end));
+  return true;
 }
 
 // Whether the next entry begins a segment and the active one must be completed first.
@@ -202,14 +204,19 @@ bool EntryLog::Impl::start_close_if_wanted() {
   }
   busy_ = true;
   auto slot = std::make_shared<FrontierWriter::Slot>(frontier_.next(SLUICE_MUTATED(kCleanMarkEarly) ? written() : synced_, limit));
+  auto full = std::make_shared<bool>(false);
   queue_.submit(
-      [log = active_log_, cut_at = zeros_at(), slot]() -> Result<void> {
-        if (cut_at) SLUICE_CHECK(log->truncate(*cut_at));
-        SLUICE_CHECK(log->write(slot->position(), slot->bytes));
+      [log = active_log_, cut_at = zeros_at(), slot, full]() -> Result<void> {
+        auto written = cut_at ? log->truncate(*cut_at) : Result<void>();
+        if (written) written = log->write(slot->position(), slot->bytes);
+        *full = !written && written.error().is(sluice::Errc::kNoSpace);
+        SLUICE_CHECK(std::move(written));
         return log->sync();
       },
-      [self = shared_from_this(), slot](Result<void> outcome) {
+      [self = shared_from_this(), slot, full](Result<void> outcome) {
         self->busy_ = false;
+        // Without room for it there is no clean end. Everything is synced.
+        if (!outcome && *full) return self->fence(Error(Errc::kStorageFull, outcome.error().message()));
         if (!outcome) return self->fence(std::move(outcome).error());
         self->prewriter_.cut();
         self->frontier_.on_durable(*slot);

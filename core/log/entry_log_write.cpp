@@ -78,6 +78,7 @@ void EntryLog::Impl::pump() {
       if (SLUICE_MUTATED(kTruncationInFlight) || (!syncing_ && !sealing_ && !prewriter_.under_way())) start_truncation();
       if (truncation_) break;
     }
+    if (start_zeros_back()) break;
     if (unsealed_ && !sealing_ && may_seal() && (!full_ || retrying_)) start_seal(*std::exchange(unsealed_, std::nullopt));
     // Nobody may wait for the sync that is due: a reservation ahead of the appends is nobody's.
     if (retrying_ && !syncing_ && std::exchange(sync_is_due_, false)) {
@@ -303,12 +304,18 @@ void EntryLog::Impl::on_write_failed(PersistFailure failure) {
   full_ = std::move(full);
   if (is_news && options_.on_full) options_.on_full(*full_);
   pump();  // what is written may still be synced
-  if (fenced_ || !options_.after || std::exchange(retry_timer_, true)) return;
+  retry_later();
+}
+
+void EntryLog::Impl::retry_later() {
+  if (fenced_ || abandoned_ || !options_.after || std::exchange(retry_timer_, true)) return;
   options_.after(kFullRetryInterval, [log = weak_from_this()] {
     const auto self = log.lock();
     if (!self) return;
     self->retry_timer_ = false;
-    self->retry();
+    const bool may = !self->options_.may_retry || self->options_.may_retry() || SLUICE_MUTATED(kWaitingTakesReserve);
+    if (may) return self->retry();
+    self->retry_later();
   });
 }
 

@@ -2,6 +2,7 @@
 #include "core/log/prewriter.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/mutation.hpp"
 
@@ -35,9 +36,10 @@ void Prewriter::hold(std::uint64_t bytes) {
 std::optional<Prewriter::Step> Prewriter::next(std::uint64_t end, std::uint64_t bytes, Clock::Monotonic now) {
   if (!budget_) return std::nullopt;
   count(bytes, now);
+  if (now - std::exchange(flushed_at_, now) < kPrewriteIdle) rested_ = false;
   const std::uint64_t ahead = end_ - std::min(end, end_);
   hold(ahead);
-  if (step_ || stopped_ || bytes >= kPrewriteStepBytes) return std::nullopt;
+  if (step_ || stopped_ || rested_ || bytes >= kPrewriteStepBytes) return std::nullopt;
   const std::uint64_t wanted = std::clamp(std::max(second_bytes_, last_second_bytes_), kPrewriteStepBytes, kPrewriteAheadMax);
   // Whole steps where there are several, and never so few bytes that every flush had to make the file grow.
   if (ahead > std::max(wanted - kPrewriteStepBytes, wanted / 2)) return std::nullopt;
@@ -50,10 +52,15 @@ std::optional<Prewriter::Step> Prewriter::next(std::uint64_t end, std::uint64_t 
   return step_;
 }
 
-void Prewriter::cut() {
+void Prewriter::rest() {
   hold(0);
   end_ = 0;
-  stopped_ = false;
+  rested_ = true;
+}
+
+void Prewriter::cut() {
+  rest();
+  rested_ = stopped_ = false;
 }
 
 }  // namespace sluice::log

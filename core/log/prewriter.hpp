@@ -14,6 +14,7 @@ namespace sluice::log {
 inline constexpr std::uint64_t kPrewriteStepBytes = 256u << 10;
 inline constexpr std::uint64_t kPrewriteAheadMax = 16u << 20;    // of one log
 inline constexpr std::uint64_t kPrewriteNodeBytes = 512u << 20;  // of all logs of a node
+inline constexpr std::chrono::seconds kPrewriteIdle{5};          // without a flush: then the zeros are given back
 inline constexpr std::uint64_t kPrewriteAlignment = 512;         // a sector that holds an entry is not written again for zeros
 
 // How many zeros the logs that share it may have ahead. [any thread]
@@ -49,9 +50,11 @@ class Prewriter {
   // A flush of `bytes` that ends at `end` has begun: the step to write beside it, if one is due. Call on_done() after it.
   [[nodiscard]] std::optional<Step> next(std::uint64_t end, std::uint64_t bytes, Clock::Monotonic now);
   void on_done() { step_.reset(); }
-  // The disk is full: no more until the zeros are cut off.
+  // The disk is full: no more in this file.
   void stop() { stopped_ = true; }
-  // The file ends with its entries again, or another one is the active one.
+  // The file ends with its entries again, because nobody fills the zeros: the next ones are for a flush that follows another one soon.
+  void rest();
+  // The same, because the file is complete or another one is the active one.
   void cut();
 
   [[nodiscard]] bool under_way() const { return step_.has_value(); }
@@ -70,6 +73,8 @@ class Prewriter {
   std::uint64_t held_ = 0;  // of the budget
   std::optional<Step> step_;
   bool stopped_ = false;
+  bool rested_ = false;
+  Clock::Monotonic flushed_at_{};
   Clock::Monotonic second_began_{};
   std::uint64_t second_bytes_ = 0;       // flushed in this second so far
   std::uint64_t last_second_bytes_ = 0;  // and in the one before

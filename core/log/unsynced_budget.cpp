@@ -21,9 +21,9 @@ void UnsyncedBudget::Share::set(std::uint64_t bytes) {
   is_known_ = true;
   budget_->bytes_ = budget_->bytes_ - before + bytes;
   if (bytes == 0)
-    budget_->holders_.erase(this);
+    budget_->unasked_.erase(this);
   else
-    budget_->holders_.insert(this);
+    budget_->unasked_.insert(this);
 }
 
 bool UnsyncedBudget::Share::may_add(std::uint64_t bytes) {
@@ -37,7 +37,7 @@ bool UnsyncedBudget::Share::may_add(std::uint64_t bytes) {
     all.waiting_.push_front(this);
   else if (std::ranges::find(all.waiting_, this) == all.waiting_.end())
     all.waiting_.push_back(this);
-  for (Share* holder : all.holders_) holder->sync_();
+  std::erase_if(all.unasked_, [](Share* holder) { return holder->sync_() && !SLUICE_MUTATED(kHoldersAskedAgain); });
   return false;
 }
 

@@ -12,7 +12,7 @@ namespace sluice::log {
 inline constexpr std::uint64_t kUnsyncedBytesMax = 64u << 20;  // of all logs of a shard
 
 // How many bytes the logs of one shard may have in the page cache without a sync. Who finds no room waits in a line, and everybody who has
-// such bytes is asked to sync them. [one thread]
+// such bytes is asked to sync them, once for the same bytes. [one thread]
 class UnsyncedBudget {
  public:
   explicit UnsyncedBudget(std::uint64_t bytes_max = kUnsyncedBytesMax) : bytes_max_(bytes_max) {}
@@ -24,7 +24,7 @@ class UnsyncedBudget {
  private:
   std::uint64_t bytes_max_;
   std::uint64_t bytes_ = 0;
-  std::set<Share*> holders_;    // whose bytes are not 0
+  std::set<Share*> unasked_;    // who has bytes that nobody has started a sync of since they were added
   std::deque<Share*> waiting_;  // each at most once
   Share* next_ = nullptr;       // who has been let in and not tried yet
   bool waking_ = false;
@@ -33,8 +33,8 @@ class UnsyncedBudget {
 // One log's part of it. Without a budget there is always room.
 class UnsyncedBudget::Share {
  public:
-  // `sync` starts one if it can and calls nothing; `on_room` may do anything, also destroy shares.
-  Share(std::shared_ptr<UnsyncedBudget> budget, std::function<void()> sync, std::function<void()> on_room)
+  // `sync` starts one of everything if it can, says so, and calls nothing; `on_room` may do anything, also destroy shares.
+  Share(std::shared_ptr<UnsyncedBudget> budget, std::function<bool()> sync, std::function<void()> on_room)
       : budget_(std::move(budget)), sync_(std::move(sync)), on_room_(std::move(on_room)) {}
   ~Share();
   Share(const Share&) = delete;
@@ -54,7 +54,7 @@ class UnsyncedBudget::Share {
   void set(std::uint64_t bytes);
 
   std::shared_ptr<UnsyncedBudget> budget_;
-  std::function<void()> sync_;
+  std::function<bool()> sync_;
   std::function<void()> on_room_;
   std::uint64_t bytes_ = 0;
   bool is_known_ = false;  // before, it touches nothing of the budget: a log that cannot be opened goes on the thread that tried

@@ -76,6 +76,29 @@ TEST_F(FullDisk, TakesNoEntryWhileTheDiskIsFull) {
   EXPECT_EQ(payloads(Offset{0}), (std::vector<std::string>{"a0", "b0", "d0"}));
 }
 
+TEST_F(FullDisk, IsNotTriedAgainWhileTheRoomIsForOthers) {
+  auto with = options();
+  std::vector<std::move_only_function<void()>> timers;
+  with.after = [&](std::chrono::nanoseconds, std::move_only_function<void()> task) { timers.push_back(std::move(task)); };
+  bool may_retry = false;
+  with.may_retry = [&] { return may_retry; };
+  must_open(with);
+  must_append(batch_of(1, "a"), true);
+  std::string waiting;
+  storage_.fault = MemoryStorage::Fault{Change::kWrite, 2, ENOSPC};
+  log_->append(stamped(batch_of(1, "b"), true), [&](Result<void> result) { waiting = result ? "ok" : result.error().code(); });
+  queue_.run_all();
+  ASSERT_EQ(timers.size(), 1U);
+  timers[0]();
+  queue_.run_all();
+  EXPECT_EQ(waiting, "");
+  ASSERT_EQ(timers.size(), 2U);
+  may_retry = true;
+  timers[1]();
+  queue_.run_all();
+  EXPECT_EQ(waiting, "ok");
+}
+
 TEST_F(FullDisk, EndsWithAnErrorIfTheDiskIsStillFullWhenItCloses) {
   must_open();
   must_append(batch_of(1, "a"), true);
@@ -120,6 +143,19 @@ TEST_F(FullDisk, EndsOnlyAfterASyncOfWhatItAcknowledged) {
     must_open();
     EXPECT_EQ(payloads(Offset{0}), std::vector<std::string>{"a0"});
   }
+}
+
+TEST_F(FullDisk, HasNoRoomForTheCleanEndAndIsNoFaultThen) {
+  must_open();
+  must_append(batch_of(1, "a"), true);
+  storage_.fault = MemoryStorage::Fault{Change::kWrite, 1, ENOSPC};
+  std::string closed;
+  log_->close([&](Result<void> result) { closed = result ? "ok" : result.error().code(); });
+  queue_.run_all();
+  EXPECT_EQ(closed, "log.storage_full");
+  EXPECT_FALSE(storage_.exists(kDirectory + "/fenced"));
+  must_open();
+  EXPECT_EQ(payloads(Offset{0}), std::vector<std::string>{"a0"});
 }
 
 TEST_F(FullDisk, WritesWhatWaitsIfThereIsRoomWhenItMayWaitNoLonger) {

@@ -135,6 +135,30 @@ TEST_F(Unsynced, ALogThatWaitsCanBeDestroyed) {
   EXPECT_EQ(answered_, 1002);
 }
 
+TEST(UnsyncedBudget, AsksForASyncOfTheSameBytesOnce) {
+  const auto budget = std::make_shared<log::UnsyncedBudget>(100);
+  int asked = 0;
+  bool can = false;
+  log::UnsyncedBudget::Share holder(
+      budget,
+      [&] {
+        ++asked;
+        return can;
+      },
+      [] {});
+  log::UnsyncedBudget::Share other(budget, [] { return false; }, [] {});
+  holder.add(100);
+  EXPECT_FALSE(other.may_add(50));
+  EXPECT_FALSE(other.may_add(50));
+  EXPECT_EQ(asked, 2) << "it could not, so it is asked again";
+  can = true;
+  for (int i = 0; i < 5; ++i) EXPECT_FALSE(other.may_add(50));
+  EXPECT_EQ(asked, 3);
+  holder.add(10);
+  EXPECT_FALSE(other.may_add(50));
+  EXPECT_EQ(asked, 4) << "there is more";
+}
+
 TEST_F(Unsynced, BytesAreSentToTheDeviceBeforeTheirSync) {
   auto with = options();
   must_open(with);

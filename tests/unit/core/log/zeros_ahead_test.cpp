@@ -206,6 +206,9 @@ TEST_F(ZerosAhead, AreNoMatterIfTheDiskHasNoRoomForThem) {
   ASSERT_FALSE(storage_.fault) << "the second write of the zeros meets it";
   EXPECT_FALSE(log_->storage_full());
   EXPECT_EQ(told, 0);
+  queue_.run_all();
+  EXPECT_EQ(segment().size(), entries_end()) << "what was written of them is given back";
+  EXPECT_EQ(budget_->left(), log::kPrewriteNodeBytes);
   const std::uint64_t asked = storage_.writeback_bytes;
   for (int i = 0; i < 5; ++i) must_append(batch_of(1, "b"), true);
   EXPECT_EQ(storage_.writeback_bytes, asked) << "and it does not try again in this segment";
@@ -213,6 +216,59 @@ TEST_F(ZerosAhead, AreNoMatterIfTheDiskHasNoRoomForThem) {
   const std::uint64_t end = entries_end();
   close_log();
   EXPECT_EQ(segment().size(), end);
+}
+
+TEST_F(ZerosAhead, OfALogThatNobodyWritesToAreGivenBack) {
+  for (const bool unsynced_follow : {false, true}) {
+    storage_ = MemoryStorage();
+    witness_.reset();
+    clock_ = ManualClock();
+    std::vector<std::move_only_function<void()>> timers;
+    auto with = with_zeros();
+    with.after = [&](std::chrono::nanoseconds delay, std::move_only_function<void()> task) {
+      if (delay == log::kPrewriteIdle) timers.push_back(std::move(task));
+    };
+    must_open(with);
+    must_append(batch_of(1, "a"), true);
+    ASSERT_EQ(timers.size(), 1U);
+    ASSERT_GT(segment().size(), entries_end());
+    timers[0]();
+    queue_.run_all();
+    EXPECT_GT(segment().size(), entries_end()) << "there was a flush since";
+    ASSERT_EQ(timers.size(), 2U);
+    // What needs no sync has no use for them.
+    if (unsynced_follow) must_append(batch_of(1, "b"), false);
+    timers[1]();
+    queue_.run_all();
+    EXPECT_EQ(segment().size(), entries_end());
+    EXPECT_EQ(budget_->left(), log::kPrewriteNodeBytes);
+    // One flush now and then does not write a step each time.
+    clock_.advance(std::chrono::seconds(60));
+    must_append(batch_of(1, "c"), true);
+    EXPECT_EQ(segment().size(), entries_end());
+    clock_.advance(std::chrono::seconds(1));
+    must_append(batch_of(1, "d"), true);
+    EXPECT_GT(segment().size(), entries_end());
+    must_open(with_zeros());
+    EXPECT_EQ(payloads(Offset{0}).size(), unsynced_follow ? 4U : 3U);
+  }
+}
+
+TEST_F(ZerosAhead, AreGivenBackBehindAWriteThatIsUnderWay) {
+  std::vector<std::move_only_function<void()>> timers;
+  auto with = with_zeros();
+  with.after = [&](std::chrono::nanoseconds delay, std::move_only_function<void()> task) {
+    if (delay == log::kPrewriteIdle) timers.push_back(std::move(task));
+  };
+  must_open(with);
+  must_append(batch_of(1, "a"), true);
+  timers[0]();
+  send("b");
+  timers[1]();  // its flush is under way
+  queue_.run_all();
+  EXPECT_EQ(outcomes_, std::vector<std::string>(1, "ok"));
+  EXPECT_EQ(segment().size(), entries_end());
+  EXPECT_EQ(payloads(Offset{0}).size(), 2U);
 }
 
 TEST_F(ZerosAhead, ThatFailOtherwiseFence) {
