@@ -122,6 +122,13 @@ bool Client::is_there(PartitionRef partition) const {
   return impl_->node.has_partition(partition.group);
 }
 
+StorageRoom Client::storage_room() const {
+  const node::DiskRoom& room = impl_->node.room();
+  return {.free_bytes = room.space().free,
+          .takes_messages = room.level() == node::RoomLevel::kEnough,
+          .takes_operations = room.level() != node::RoomLevel::kFull};
+}
+
 std::uint64_t Client::log_warnings() const {
   return impl_->node.warnings();
 }

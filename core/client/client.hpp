@@ -97,6 +97,13 @@ struct ReadResult {
 // What a read found, as it is stored. To be called once, on the thread that wants the records: the shard's has others to serve.
 using UndecodedRead = std::move_only_function<Result<ReadResult>()>;
 
+// What is left of the data directory's file system, as it was seen last.
+struct StorageRoom {
+  std::uint64_t free_bytes = 0;
+  bool takes_messages = true;    // false: log.storage_full, until there is more
+  bool takes_operations = true;  // … offsets, states of sources and commands too, but for what makes room
+};
+
 // Thread-safe; any thread but a shard's for the blocking calls. Destroy every Client before its Node.
 class Client {
  public:
@@ -150,6 +157,7 @@ class Client {
 
   // How often since the start the log could not do something that costs no record: write a checkpoint, remove a file, open a partition.
   [[nodiscard]] std::uint64_t log_warnings() const;
+  [[nodiscard]] StorageRoom storage_room() const;
 
  private:
   struct Impl;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/base/assert.hpp"
+#include "core/base/mutation.hpp"
 #include "core/metadata/errc.hpp"
 #include "core/node/errc.hpp"
 
@@ -18,6 +19,10 @@ void CatalogHost::propose(const metadata::Command& command, Done done) {
   if (auto allowed = catalog_.check(command); !allowed) return done(fail(std::move(allowed).error()));
   if (in_flight_ >= kCatalogCommandsMax) {
     return done(fail(Errc::kBusy, fmt::format("{} catalog commands are in flight, no more are allowed", kCatalogCommandsMax)));
+  }
+  const bool makes_room = std::holds_alternative<metadata::DeleteTopic>(command) && !SLUICE_MUTATED(kTrimsOnFullDisk);
+  if (options_.room != nullptr && !makes_room) {
+    if (auto full = options_.room->refuses_operations()) return done(fail(std::move(*full)));
   }
   auto draft = entry::EntryDraft::operation(entry::EntryKind::kCatalogCommand, encode(command));
   if (!draft) return done(fail(std::move(draft).error()));

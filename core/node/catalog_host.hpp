@@ -9,6 +9,7 @@
 #include "core/base/result.hpp"
 #include "core/log/entry_log.hpp"
 #include "core/metadata/catalog.hpp"
+#include "core/node/disk_room.hpp"
 #include "core/node/group_host.hpp"
 
 namespace sluice::node {
@@ -25,6 +26,7 @@ class CatalogHost final : public StateMachine {
     std::function<void(Error)> on_fatal;
     std::function<void(Error)> on_warning;
     storage::WitnessCell* witness = nullptr;  // where the group says what it acknowledged
+    const DiskRoom* room = nullptr;           // what may be written; null: everything
   };
   CatalogHost(Options options, std::unique_ptr<log::EntryLog> log, metadata::Catalog catalog, const Clock& clock);
 

@@ -165,6 +165,10 @@ std::uint64_t Node::warnings() const {
   return impl_->warnings.load(std::memory_order_acquire);
 }
 
+const DiskRoom& Node::room() const {
+  return impl_->room;
+}
+
 void Node::append(GroupId group, AppendRequest request, ProposeDone done) {
   const std::uint64_t bytes = request.draft.stored_bytes();
   impl_->with_pending<Proposed>(

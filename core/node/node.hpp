@@ -15,6 +15,7 @@
 #include "core/base/result.hpp"
 #include "core/log/recovery_report.hpp"
 #include "core/metadata/catalog.hpp"
+#include "core/node/disk_room.hpp"
 #include "core/node/partition_host.hpp"
 #include "core/node/recovery_progress.hpp"
 #include "core/node/scrub_pace.hpp"
@@ -93,6 +94,8 @@ class Node {
   [[nodiscard]] std::optional<Error> fatal() const;
   // How many calls of on_warning have returned.
   [[nodiscard]] std::uint64_t warnings() const;
+  // What may be written to the disk, as it was seen last.
+  [[nodiscard]] const DiskRoom& room() const;
 
   // Partitions. Errors beside those of the partition: node.partition_not_found, node.stopped, node.busy, and whatever refused it.
   void append(GroupId group, AppendRequest request, ProposeDone done);

@@ -16,6 +16,7 @@
 
 #include "core/node/catalog_host.hpp"
 #include "core/node/data_directory.hpp"
+#include "core/node/disk_room.hpp"
 #include "core/node/errc.hpp"
 #include "core/node/node.hpp"
 #include "core/node/open_group.hpp"
@@ -103,6 +104,10 @@ class Node::Impl {
   // Hands an opened partition to its shard. Later posts to that shard find it there.
   void adopt(const SlotPtr& slot, const metadata::TopicOptions& topic, OpenedPartition opened);
 
+  // node_room.cpp
+  void begin_room();
+  void watch_room();
+
   // node_witness.cpp: what the run before left as its witness, and what this one leaves.
   [[nodiscard]] std::optional<log::Witness> witness_of(GroupDirectory place) const;
   // The group's place in the witness of this run, with what the opened log proves. Null: it has none.
@@ -119,6 +124,7 @@ class Node::Impl {
   std::vector<std::unique_ptr<ShardScrub>> scrubs;  // of each shard; none if nothing is scrubbed. Outlive them
   std::vector<std::unique_ptr<Shard>> shards;
   std::vector<std::shared_ptr<log::UnsyncedBudget>> unsynced;  // of each shard
+  DiskRoom room;                                               // outlives the hosts
   std::shared_ptr<log::PrewriteBudget> prewrite = std::make_shared<log::PrewriteBudget>();
   std::unique_ptr<CatalogHost> catalog;  // of shard 0's thread, once that runs
   NodeRecovery recovery;
@@ -142,6 +148,8 @@ class Node::Impl {
   [[nodiscard]] Result<void> boot_partitions(Op witnessed);
   [[nodiscard]] Result<void> clear_leftovers(const std::set<GroupDirectory>& leftovers);
   void run_reconciliations();
+  [[nodiscard]] Result<void> look_at_room();
+  void judge_room(const Result<void>& looked);
   struct Creation;
   struct Deletion;
   void create_partitions(const metadata::Topic& topic);
@@ -161,6 +169,8 @@ class Node::Impl {
   std::optional<U128> generation_before_;
   U128 generation_;
   bool witness_counts_ = false;
+  RoomLevel room_level_ = RoomLevel::kEnough;  // that the warnings have told of
+  bool room_failed_ = false;
   std::deque<Reconciliation> reconciliations_;  // bounded by the catalog commands in flight; of shard 0's thread
   bool reconciling_ = false;
   std::vector<Shard::Task> waiting_;  // for the end of that; one per blocked caller

@@ -110,6 +110,7 @@ Result<OpenedPartition> Node::Impl::open(Opening& opening) {
   }
   log::LogOptions log = log_options(opening.topic, place.group);
   log.must_exist = opening.origin == Origin::kWitnessed;
+  log.may_retry = [this] { return room.level() != RoomLevel::kFull; };
   connect(log, place, *opening.slot->shard, opening.slot->name);
   return open_partition(*options.storage, opening.slot->shard->io(), std::move(log));
 }
@@ -126,9 +127,13 @@ Error Node::Impl::refusal(const GroupSlot& slot, const Error& cause) const {
 void Node::Impl::adopt(const SlotPtr& slot, const metadata::TopicOptions& topic, OpenedPartition opened) {
   storage::WitnessCell* witness = claim_witness(slot->directory, *opened.log, opened.report);
   slot->shard->post([this, slot, topic, witness, opened = std::move(opened)]() mutable {
-    PartitionHost::Options host_options{
-        slot->name,       topic, [this](Error error) { fatal(std::move(error)); }, [this](Error error) { warn(std::move(error)); }, witness,
-        options.on_damage};
+    PartitionHost::Options host_options{slot->name,
+                                        topic,
+                                        [this](Error error) { fatal(std::move(error)); },
+                                        [this](Error error) { warn(std::move(error)); },
+                                        witness,
+                                        options.on_damage,
+                                        &room};
     slot->host = std::make_unique<PartitionHost>(std::move(host_options), std::move(opened.log), std::move(opened.state), *slot->shard,
                                                  *options.clock);
     slot->host->resume_retention();
@@ -142,6 +147,8 @@ Result<void> Node::Impl::boot() {
   SLUICE_CHECK(boot_partitions(catalog_checkpoint_op_));
   if (!SLUICE_MUTATED(kWitnessNotSwitched)) SLUICE_CHECK(switch_witness());
   for (std::size_t i = 0; i < scrubs.size(); ++i) shards[i]->post([scrub = scrubs[i].get()] { scrub->start(); });
+  begin_room();
+  watch_room();
   for (auto& shard : shards) shard->start();
   shard_of(kMetadataGroup).post([this] { catalog->request_checkpoint(); });
   io_threads->run([this] { empty_trash(); });
@@ -173,7 +180,7 @@ Result<void> Node::Impl::boot_catalog() {
   recovery.catalog = std::move(opened->report);
   catalog_checkpoint_op_ = opened->log->checkpoint_op();
   CatalogHost::Options host_options{[this](Error error) { fatal(std::move(error)); }, [this](Error error) { warn(std::move(error)); },
-                                    claim_witness(kCatalogDirectory, *opened->log, recovery.catalog)};
+                                    claim_witness(kCatalogDirectory, *opened->log, recovery.catalog), &room};
   catalog = std::make_unique<CatalogHost>(std::move(host_options), std::move(opened->log), std::move(opened->catalog), *options.clock);
   return {};
 }

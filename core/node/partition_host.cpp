@@ -54,6 +54,9 @@ void PartitionHost::append(AppendRequest request, ProposeDone done) {
   if (numbered && !requests_.is_next(state_.clients(), request.draft.header(), done)) return;
   // Before admission, which counts what it admits as begun: a refused one is to be tried again as it was.
   if (auto full = group_.storage_full()) return done(fail(std::move(*full)));
+  if (options_.room != nullptr) {
+    if (auto low = options_.room->refuses_messages()) return done(fail(std::move(*low)));
+  }
   if (request.source) {
     if (auto admitted = admit_source(*request.source); !admitted) return done(fail(std::move(admitted).error()));
   }
@@ -68,6 +71,12 @@ void PartitionHost::append_draft(entry::EntryDraft draft, bool must_sync, Propos
   } else {
     group_.propose(std::move(draft), must_sync, std::move(done));
   }
+}
+
+// A trim makes room.
+std::optional<Error> PartitionHost::no_room_for(const partition::PartitionOp& op) const {
+  const bool makes_room = std::holds_alternative<partition::Trim>(op) && !SLUICE_MUTATED(kTrimsOnFullDisk);
+  return options_.room == nullptr || makes_room ? std::nullopt : options_.room->refuses_operations();
 }
 
 Result<void> PartitionHost::admit(const partition::PartitionOp& op) {
@@ -109,6 +118,7 @@ Result<void> PartitionHost::admit_source_begin(const std::string& connector) {
 void PartitionHost::propose(const partition::PartitionOp& op, Completion<PartitionView> done) {
   if (auto open = check_open(); !open) return done(fail(std::move(open).error()));
   if (auto full = group_.storage_full()) return done(fail(std::move(*full)));
+  if (auto full = no_room_for(op)) return done(fail(std::move(*full)));
   if (auto admitted = admit(op); !admitted) return done(fail(std::move(admitted).error()));
   auto draft = entry::EntryDraft::operation(entry::EntryKind::kPartitionOp, encode(op));
   if (!draft) return done(fail(std::move(draft).error()));

@@ -17,6 +17,7 @@
 #include "core/log/entry_log.hpp"
 #include "core/log/scrub_record.hpp"
 #include "core/metadata/topic.hpp"
+#include "core/node/disk_room.hpp"
 #include "core/node/group_host.hpp"
 #include "core/node/request_admission.hpp"
 #include "core/node/retention.hpp"
@@ -72,6 +73,7 @@ class PartitionHost final : public StateMachine {
     std::function<void(Error)> on_warning;
     storage::WitnessCell* witness = nullptr;    // where the group says what it acknowledged
     std::function<void(Error)> on_damage = {};  // of each damage that a scrub finds, once
+    const DiskRoom* room = nullptr;             // what may be written; null: everything
   };
   // `log` was opened and replayed into `state`.
   PartitionHost(Options options, std::unique_ptr<log::EntryLog> log, partition::PartitionState state, Shard& shard, const Clock& clock);
@@ -114,6 +116,7 @@ class PartitionHost final : public StateMachine {
 
   [[nodiscard]] PartitionView view() const;
   [[nodiscard]] Result<void> check_open() const;
+  [[nodiscard]] std::optional<Error> no_room_for(const partition::PartitionOp& op) const;
   [[nodiscard]] Result<void> admit(const partition::PartitionOp& op);
   [[nodiscard]] Result<void> admit_source(const SourceClaim& claim);
   [[nodiscard]] Result<void> admit_source_begin(const std::string& connector);

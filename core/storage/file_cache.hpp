@@ -42,6 +42,8 @@ class FileCache final : public Storage {
   [[nodiscard]] Result<void> make_directories(const std::string& directory) override { return below_.make_directories(directory); }
   [[nodiscard]] Result<void> sync_directory(const std::string& directory) override { return below_.sync_directory(directory); }
   [[nodiscard]] Result<LockPtr> lock(const std::string& path) override { return below_.lock(path); }
+  [[nodiscard]] Result<Space> space(const std::string& directory) override { return below_.space(directory); }
+  [[nodiscard]] Result<void> take_room(const std::string& path, std::uint64_t bytes) override { return below_.take_room(path, bytes); }
 
  private:
   class CachedFile;

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -198,6 +199,26 @@ class PosixStorage final : public Storage {
   Result<LockPtr> lock(const std::string& path) override {
     SLUICE_TRY(FileLock held, FileLock::acquire(path));
     return std::make_unique<PosixLock>(std::move(held));
+  }
+
+  Result<Space> space(const std::string& directory) override {
+    struct statvfs status{};
+    if (::statvfs(directory.c_str(), &status) != 0) return io_failure("stat", directory);
+    return Space{.free = std::uint64_t{status.f_bavail} * status.f_frsize, .total = std::uint64_t{status.f_blocks} * status.f_frsize};
+  }
+
+  Result<void> take_room(const std::string& path, std::uint64_t bytes) override {
+    const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0640);
+    if (fd < 0) return io_failure("open", path);
+    int outcome = 0;
+    do outcome = ::posix_fallocate(fd, 0, narrow<off_t>(bytes));
+    while (outcome == EINTR);
+    ::close(fd);
+    if (outcome == 0) return {};
+    // A part of it is no use to anybody.
+    (void)::unlink(path.c_str());
+    errno = outcome;
+    return io_failure("allocate", path);
   }
 
  private:

@@ -15,6 +15,15 @@ Result<LockPtr> Storage::lock(const std::string&) {
   return std::make_unique<Lock>();
 }
 
+Result<Space> Storage::space(const std::string&) {
+  return Space{};
+}
+
+Result<void> Storage::take_room(const std::string& path, std::uint64_t bytes) {
+  SLUICE_TRY(const FilePtr file, open(path, OpenMode::kReplace));
+  return file->truncate(bytes);
+}
+
 Result<ByteVector> read_file(Storage& storage, const std::string& path, std::uint64_t bytes_max) {
   SLUICE_TRY(const FilePtr file, storage.open(path, OpenMode::kRead));
   SLUICE_TRY(const std::uint64_t size, file->size());

@@ -53,6 +53,12 @@ class Lock {
 };
 using LockPtr = std::unique_ptr<Lock>;
 
+// Of a file system, in bytes. All zero: it does not say.
+struct Space {
+  std::uint64_t free = 0;  // for this process
+  std::uint64_t total = 0;
+};
+
 // A file system. Calls block; any thread. Directory changes are durable only after sync_directory.
 class Storage {
  public:
@@ -72,6 +78,10 @@ class Storage {
   // The exclusive lock on a file, which is made if need be; does not wait. Errors: storage.locked, base.io. The default is for a file
   // system that one process alone can see: there is nobody to exclude.
   [[nodiscard]] virtual Result<LockPtr> lock(const std::string& path);
+  // Of the one that holds the directory. The default is for one that has no end.
+  [[nodiscard]] virtual Result<Space> space(const std::string& directory);
+  // Makes a file that is there for its room alone, `bytes` of it, whatever it was before. After an error it is gone.
+  [[nodiscard]] virtual Result<void> take_room(const std::string& path, std::uint64_t bytes);
 };
 
 // Whether the error says that the thing is absent. Every other error means that it is not known.

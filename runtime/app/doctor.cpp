@@ -107,7 +107,8 @@ void check_space(Findings& out, const fs::path& place) {
   const std::uint64_t total = static_cast<std::uint64_t>(info.f_blocks) * info.f_frsize;
   const bool tight = free < kSpaceWanted || free < total / 20;
   out.push_back({"space", tight ? Verdict::kWarning : Verdict::kOk,
-                 fmt::format("{} free of {}{}", format_bytes(free), format_bytes(total), tight ? "; the log stops when it is full" : "")});
+                 fmt::format("{} free of {}{}", format_bytes(free), format_bytes(total),
+                             tight ? "; records are refused when less than 64 MiB, or a sixteenth of it, is left" : "")});
 }
 
 void check_sync(Findings& out, const fs::path& place) {

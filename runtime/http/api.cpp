@@ -43,8 +43,11 @@ Result<Response> ready_of_one(Api& api, const Request& request) {
 
 Result<Response> metrics_text(Api& api) {
   SLUICE_TRY(auto topics, api.client.list_topics());
-  metrics::Snapshot snapshot{
-      .version = api.version, .connectors = api.supervisor.list(), .topics = std::move(topics), .log_warnings = api.client.log_warnings()};
+  metrics::Snapshot snapshot{.version = api.version,
+                             .connectors = api.supervisor.list(),
+                             .topics = std::move(topics),
+                             .log_warnings = api.client.log_warnings(),
+                             .storage = api.client.storage_room()};
   return Response{.content_type = std::string(metrics::kContentType), .body = metrics::expose(snapshot)};
 }
 

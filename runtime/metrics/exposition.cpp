@@ -179,6 +179,12 @@ std::string expose(const Snapshot& snapshot) {
   out.add(out.gauge("sluice_build_info", "1, with the version of the daemon."), {{"version", snapshot.version}}, 1);
   out.add(out.counter("sluice_log_warnings_total", "What the log could not do without losing a record: checkpoints, removed files."), {},
           snapshot.log_warnings);
+  out.add(out.gauge("sluice_storage_free_bytes", "What is left of the file system of the data directory."), {},
+          snapshot.storage.free_bytes);
+  out.add(out.gauge("sluice_storage_low", "1 if no records are taken for lack of room, 2 if no offsets and commands either."), {},
+          snapshot.storage.takes_messages     ? 0
+          : snapshot.storage.takes_operations ? 1
+                                              : 2);
   expose_connectors(out, snapshot.connectors);
   expose_sources(out, snapshot.connectors);
   expose_sinks(out, snapshot.connectors);

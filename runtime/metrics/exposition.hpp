@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/client/client.hpp"
 #include "core/client/topic.hpp"
 #include "runtime/pipeline/status.hpp"
 
@@ -17,6 +18,7 @@ struct Snapshot {
   std::vector<pipeline::ConnectorStatus> connectors;
   std::vector<client::TopicInfo> topics;
   std::uint64_t log_warnings = 0;  // since the start
+  client::StorageRoom storage{};
 };
 
 // Text exposition format 0.0.4. Each family has its HELP and TYPE once and its samples together; counters end in _total.

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A file system of 64 MiB, mounted from a file, fills up under the daemon: admission stops by name, nothing is lost, a SIGKILL and a start on
-the full disk change nothing, and with room again everything goes on by itself. Needs root, for mount.
+"""A file system of 64 MiB, mounted from a file, fills up under the daemon: admission stops in time, nothing is lost, a SIGKILL and a start on
+the full disk change nothing, a topic whose appends wait can be deleted, a stop waits for no room, and with room again everything goes on by
+itself. Needs root, for mount.
 
     tests/crash/full_disk_test.py [--build build/release]
 """
@@ -12,12 +13,16 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
+import time
+import urllib.error
+import urllib.request
 
 from world import Daemon, wait_for
 
 FILE_SYSTEM_BYTES = 64 << 20
 BALLAST_BYTES = 26 << 20
-LINES = 40_000
+LINES = 30_000
 LINE_BYTES = 1000
 
 
@@ -46,15 +51,89 @@ def delivered(root):
     if not os.path.exists(path):
         return []
     with open(path, "rb") as file:
-        return [json.loads(raw)["payload"] for raw in file.read().split(b"\n") if raw]
+        return [json.loads(raw)["payload"] for raw in file.read().split(b"\n")[:-1]]  # not one that is being written
 
 
-def told_of_the_full_disk(daemon):
-    """The partition's log says so, in the daemon's log; the source's append waits, a sink's commit is told."""
+def told(daemon, *words):
+    """A warning of the daemon has these words."""
     if daemon.process.poll() is not None:
         raise AssertionError(f"the daemon left with {daemon.process.returncode}")
     with open(daemon.log_path, encoding="utf-8", errors="replace") as file:
-        return any("warn" in line and "log.storage_full" in line and "full/lines/0" in line for line in file)
+        return any("warn" in line and all(word in line for word in words) for line in file)
+
+
+def metric(daemon, name):
+    with urllib.request.urlopen(f"http://127.0.0.1:{daemon.port()}/metrics", timeout=20) as answer:
+        return next(float(line.split()[-1]) for line in answer.read().decode().splitlines() if line.startswith(name + " "))
+
+
+def fill(path):
+    """To the last byte: others use the disk too."""
+    with open(path, "wb", buffering=0) as file:
+        for size in (1 << 20, 4096):
+            try:
+                while True:
+                    file.write(bytes(size))
+            except OSError:
+                pass
+
+
+class Producer(threading.Thread):
+    """Sends records to a topic without a sync, one request at a time, until told to end; keeps what it is told and how long that takes."""
+
+    def __init__(self, daemon, topic):
+        super().__init__(name="producer")
+        self.daemon_world, self.topic = daemon, topic
+        self.statuses, self.slowest = [], 0.0
+        self.ending = threading.Event()
+
+    def run(self):
+        body = (json.dumps({"payload": "y" * 100_000}) + "\n").encode()
+        while not self.ending.is_set():
+            request = urllib.request.Request(f"http://127.0.0.1:{self.daemon_world.port()}/api/v1/topics/{self.topic}/records", method="POST",
+                                             data=body, headers={"Content-Type": "application/x-ndjson", "X-Sluice-Request": "1"})
+            began = time.monotonic()
+            try:
+                with urllib.request.urlopen(request, timeout=40) as answer:
+                    self.statuses.append(answer.status)
+            except urllib.error.HTTPError as error:
+                self.statuses.append(error.code)
+            except (OSError, urllib.error.URLError):
+                self.statuses.append(0)  # the daemon is leaving
+            self.slowest = max(self.slowest, time.monotonic() - began)
+            if self.statuses[-1] != 200:
+                self.ending.wait(0.05)
+
+    def end(self):
+        self.ending.set()
+        self.join()
+
+
+def disk_that_others_fill(daemon, disk):
+    """Appends that are under way meet it. Deleting their topic ends their wait, and so does a stop."""
+    for end in ("deletion", "stop"):
+        daemon.call("topics", "POST", {"name": f"full/{end}", "enforce_fsync": False})
+        producer = Producer(daemon, f"full/{end}")
+        producer.start()
+        wait_for(lambda: producer.statuses.count(200) > 5, 20, "answers to a producer")
+        ballast = os.path.join(disk, "others")
+        fill(ballast)
+        wait_for(lambda: 503 in producer.statuses or told(daemon, "log.storage_full", f"full/{end}/0"), 20, "refused record")
+        waits = told(daemon, "log.storage_full", f"full/{end}/0")
+        began = time.monotonic()
+        if end == "deletion":
+            daemon.call(f"topics/full/{end}", "DELETE")
+        else:
+            status = daemon.stop()
+            if status not in (0, 1):
+                raise AssertionError(f"SIGTERM on the full disk: exit {status}\n{daemon.log_tail()}")
+        took = time.monotonic() - began
+        producer.end()
+        print(f"full disk: {end} in {took:.1f} s{' with an append that waits' if waits else ''}; "
+              f"the slowest answer took {producer.slowest:.1f} s", flush=True)
+        if took > 15 or producer.slowest > 15:
+            raise AssertionError(f"{end}: {took:.1f} s, an answer {producer.slowest:.1f} s")
+        os.unlink(ballast)
 
 
 def run(build, root):
@@ -79,9 +158,11 @@ path = ["{os.path.abspath(build)}/plugins"]
         os.symlink(os.path.join(disk, "data"), os.path.join(root, "data"))
         configure(daemon, root)
         daemon.start()
-        wait_for(lambda: told_of_the_full_disk(daemon), 120, "log.storage_full with the name of the partition in the daemon's log")
+        wait_for(lambda: told(daemon, "log.storage_full"), 120, "log.storage_full in the daemon's log")
         before = len(delivered(root))
         print(f"full disk: admission stopped after {before} delivered lines; {shutil.disk_usage(disk).free} bytes are free", flush=True)
+        if metric(daemon, "sluice_storage_low") == 0:
+            raise AssertionError("sluice_storage_low is 0")
         if not 0 < before < LINES:
             raise AssertionError(f"{before} of {LINES} lines before the disk was full")
 
@@ -99,9 +180,15 @@ path = ["{os.path.abspath(build)}/plugins"]
         audit = daemon.call("connectors/file_out/audit")["partitions"]
         if not all(partition["consistent"] for partition in audit):
             raise AssertionError(f"audit: {audit}")
+        wait_for(lambda: os.path.exists(os.path.join(disk, "data/reserve")), 20, "reserve")
+        disk_that_others_fill(daemon, disk)
+        daemon.start()
+        wait_for(lambda: daemon.serving(["lines_in", "file_out"]), 60, "connectors at work after the stop on the full disk")
         status = daemon.stop()
         if status != 0:
             raise AssertionError(f"SIGTERM: exit {status}\n{daemon.log_tail()}")
+        if delivered(root) != [line(number) for number in range(LINES)]:
+            raise AssertionError("the lines are not the same after the stop on the full disk")
         print(f"full disk: all {LINES} lines came out once, in order, by themselves once there was room")
     except BaseException:
         log = os.path.join(root, "daemon.log")

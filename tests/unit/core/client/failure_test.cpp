@@ -355,6 +355,48 @@ TEST_F(NodeFailureTest, ATopicWithAnAppendThatWaitsOnAFullDiskIsDeleted) {
   EXPECT_EQ(fatal_calls_, 0);
 }
 
+TEST_F(NodeFailureTest, ADiskThatFillsUpStopsMessagesFirstAndOpensAgainByItself) {
+  constexpr std::uint64_t kMebibyte = 1ULL << 20;
+  const auto left = [&](std::uint64_t mebibytes) { storage_.say_room(storage::Space{mebibytes * kMebibyte, 100ULL << 30}); };
+  const std::string reserve = temporary_ / "data/reserve";
+  left(1000);
+  const PartitionRef partition = create("a").partitions.front().ref;
+  append(partition, {"x"});
+  wait_until([&] { return std::filesystem::exists(reserve); });
+  EXPECT_GT(std::filesystem::file_size(reserve), 0U);
+  ASSERT_TRUE(client_->begin_assignment(partition, "sink", Offset(0)).has_value());
+  left(60);
+  wait_until([&] { return !client_->storage_room().takes_messages; });
+  EXPECT_TRUE(client_->append(partition, batch_of({"y"})).error().is(log::Errc::kStorageFull));
+  EXPECT_TRUE(client_->commit(partition, "sink", Epoch(1), Offset(1), {.delivered = 1}).has_value());
+  left(10);
+  wait_until([&] { return !client_->storage_room().takes_operations && !std::filesystem::exists(reserve); });
+  EXPECT_TRUE(client_->commit(partition, "sink", Epoch(1), Offset(1), {.delivered = 1}).error().is(log::Errc::kStorageFull));
+  EXPECT_TRUE(client_->create_topic({"s", "b"}, {}).error().is(log::Errc::kStorageFull));
+  EXPECT_EQ(read_all(partition), std::vector<std::string>{"x"});
+  EXPECT_TRUE(client_->delete_topic({"s", "a"}).has_value()) << "it makes room";
+  wait_until([this] { return warnings().size() == 2; });
+  for (const Error& warning : warnings()) EXPECT_TRUE(warning.is(log::Errc::kStorageFull)) << warning.to_string();
+  left(1000);
+  wait_until([&] { return client_->storage_room().takes_messages && std::filesystem::exists(reserve); });
+  append(create("c").partitions.front().ref, {"z"});
+}
+
+// Also on a disk with no room for a new one.
+TEST_F(NodeFailureTest, AStartOnAFullDiskFindsItsReserve) {
+  const PartitionRef partition = create("a").partitions.front().ref;
+  append(partition, {"x"});
+  const std::string reserve = temporary_ / "data/reserve";
+  ASSERT_TRUE(std::filesystem::exists(reserve));
+  stop();
+  storage_.say_room(storage::Space{0, 100ULL << 30});
+  start();
+  EXPECT_FALSE(client_->storage_room().takes_messages);
+  EXPECT_FALSE(std::filesystem::exists(reserve)) << "checkpoints need it";
+  EXPECT_EQ(read_all(partition), std::vector<std::string>{"x"});
+  EXPECT_TRUE(client_->append(partition, batch_of({"y"})).error().is(log::Errc::kStorageFull));
+}
+
 TEST_F(NodeFailureTest, ACloseOnAFullDiskWaitsForNoRoomAndLosesNothing) {
   const PartitionRef partition = create("a").partitions.front().ref;
   append(partition, {"x"});

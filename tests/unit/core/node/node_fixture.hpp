@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -71,6 +72,11 @@ class TroubledStorage final : public storage::Storage {
     const std::lock_guard lock(mutex_);
     full_ = std::move(part);
   }
+  // How much room the file system says that it has; nothing: what it has.
+  void say_room(std::optional<storage::Space> space) {
+    const std::lock_guard lock(mutex_);
+    space_ = space;
+  }
   // The process dies just before or right after something is renamed to a path that holds `part`, until told otherwise by an empty string.
   void kill_at_rename(std::string part, bool after) {
     const std::lock_guard lock(mutex_);
@@ -110,6 +116,11 @@ class TroubledStorage final : public storage::Storage {
     return real_.sync_directory(directory);
   }
   Result<storage::LockPtr> lock(const std::string& path) override { return real_.lock(path); }
+  Result<storage::Space> space(const std::string& directory) override {
+    const std::lock_guard lock(mutex_);
+    return space_ ? Result<storage::Space>(*space_) : real_.space(directory);
+  }
+  Result<void> take_room(const std::string& path, std::uint64_t bytes) override { return real_.take_room(path, bytes); }
 
  private:
   class TroubledFile final : public storage::File {
@@ -161,6 +172,7 @@ class TroubledStorage final : public storage::Storage {
   std::string unremovable_;
   std::string unrenamable_;
   std::string full_;
+  std::optional<storage::Space> space_;
   std::string deadly_;
   bool deadly_after_ = false;
   std::vector<std::string> synced_directories_;

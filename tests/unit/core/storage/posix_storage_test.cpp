@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/storage/posix_storage.hpp"
 
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -112,6 +113,25 @@ TEST_F(PosixStorage, ReplacesAFileAsAWhole) {
   EXPECT_EQ(as_text(read_file(storage_, root_ + "/f", 100).value()), "second");
   EXPECT_EQ(storage_.list(root_).value(), std::vector<std::string>{"f"});
   EXPECT_EQ(read_file(storage_, root_ + "/f", 5).error().code(), "base.limit");
+}
+
+TEST_F(PosixStorage, TakesTheRoomOfAFileThatIsThereForItAlone) {
+  const auto before = storage_.space(root_);
+  ASSERT_TRUE(before.has_value()) << before.error().to_string();
+  EXPECT_GT(before->total, 0U);
+  EXPECT_LE(before->free, before->total);
+  EXPECT_FALSE(storage_.space(root_ + "/absent").has_value());
+  constexpr std::uint64_t kBytes = 1U << 20;
+  const std::string path = root_ + "/reserve";
+  ASSERT_TRUE(storage_.take_room(path, kBytes).has_value());
+  ASSERT_TRUE(storage_.take_room(path, kBytes).has_value()) << "it is there already";
+  struct stat status{};
+  ASSERT_EQ(::stat(path.c_str(), &status), 0);
+  EXPECT_EQ(status.st_size, static_cast<off_t>(kBytes));
+  EXPECT_GE(static_cast<std::uint64_t>(status.st_blocks) * 512, kBytes);
+  const auto taken = storage_.take_room(path, 1ULL << 62);
+  ASSERT_FALSE(taken.has_value());
+  EXPECT_FALSE(std::filesystem::exists(path)) << "a part of it is no use";
 }
 
 TEST(IoThreads, RunEveryJobAndPostItsOutcome) {

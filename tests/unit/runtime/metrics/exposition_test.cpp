@@ -122,8 +122,11 @@ TEST(Exposition, LeavesOutFamiliesWithoutSamples) {
 }
 
 TEST(Exposition, CountsWhatTheLogCouldNotDo) {
-  const std::string text = expose({.version = "1", .connectors = {}, .topics = {}, .log_warnings = 3});
+  const std::string text =
+      expose({.version = "1", .connectors = {}, .topics = {}, .log_warnings = 3, .storage = {.free_bytes = 7, .takes_messages = false}});
   EXPECT_THAT(text, HasSubstr("sluice_log_warnings_total 3"));
+  EXPECT_THAT(text, HasSubstr("sluice_storage_free_bytes 7"));
+  EXPECT_THAT(text, HasSubstr("sluice_storage_low 1"));
 }
 
 TEST(Exposition, NamesARefusedPartitionAndGivesItNoOffsets) {
