@@ -27,10 +27,10 @@ DiskRoom::Advice DiskRoom::observe(const storage::Space& space) {
   const std::uint64_t free = space.free - std::min(space.free, kept_back);
   // Opened again with some more than it was closed with, so that it does not close at once.
   const std::uint64_t more = level() == RoomLevel::kEnough ? 0 : low_bytes() / 4;
-  const RoomLevel level = free < full_bytes() ? RoomLevel::kFull : free < low_bytes() + more ? RoomLevel::kLow : RoomLevel::kEnough;
-  level_.store(level, std::memory_order_relaxed);
-  if (level == RoomLevel::kFull && holds_reserve()) return Advice::kGiveUpReserve;
-  return level == RoomLevel::kEnough && !holds_reserve() ? Advice::kTakeReserve : Advice::kNone;
+  const RoomLevel found = free < full_bytes() ? RoomLevel::kFull : free < low_bytes() + more ? RoomLevel::kLow : RoomLevel::kEnough;
+  level_.store(found, std::memory_order_relaxed);
+  if (found == RoomLevel::kFull && holds_reserve()) return Advice::kGiveUpReserve;
+  return found == RoomLevel::kEnough && !holds_reserve() ? Advice::kTakeReserve : Advice::kNone;
 }
 
 storage::Space DiskRoom::space() const {
