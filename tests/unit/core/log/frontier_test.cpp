@@ -37,7 +37,7 @@ class FrontierTest : public ::testing::Test {
     return *outcome == "ok";
   }
   void fill(int count, bool must_sync) {
-    for (int i = 0; i < count; ++i) ASSERT_TRUE(append(batch_of(2, "x"), must_sync));
+    for (int i = 0; i < count; ++i) ASSERT_TRUE(append(filler(), must_sync));
   }
   void sync() {
     auto done = std::make_shared<bool>(false);
@@ -62,7 +62,6 @@ class FrontierTest : public ::testing::Test {
     const ByteVector bytes = *machine_.buffered(segment());
     return *log::read_slots(Bytes(bytes).first(log::kSegmentPageBytes), Op{1});
   }
-  static std::uint64_t position_of(std::uint64_t index) { return log::kSegmentPageBytes + index * 296; }
   static std::string segment(std::uint64_t first_op = 1) { return kDirectory + "/" + log::segment_name(Op{first_op}); }
   static std::string index(std::uint64_t first_op = 1) { return kDirectory + "/" + log::index_name(Op{first_op}); }
 
@@ -269,7 +268,7 @@ TEST_F(FrontierRules, WriteAgainWhatAFailedSyncMayHaveDropped) {
                            .path_part = ".log",
                            .point = sim::FaultPoint::kBefore,
                            .effect = sim::FaultEffect::kError});
-      append(batch_of(2, "x"), must_sync);
+      append(filler(), must_sync);
       log_->sync([](Result<void>) {});
       queue_.run_until_idle();
       ASSERT_TRUE(log_->fenced().has_value());
@@ -298,17 +297,17 @@ TEST_F(FrontierRules, StayFencedWhenAFreshDescriptorSyncs) {
     if (must_sync) {
       machine_.plan().add(
           {.kind = sim::OperationKind::kSync, .path_part = ".log", .point = sim::FaultPoint::kBefore, .effect = sim::FaultEffect::kError});
-      EXPECT_FALSE(append(batch_of(2, "x"), true));
+      EXPECT_FALSE(append(filler(), true));
     } else {
       machine_.fail_writeback(segment());
-      EXPECT_TRUE(append(batch_of(2, "x"), false)) << "nobody knows of it yet";
+      EXPECT_TRUE(append(filler(), false)) << "nobody knows of it yet";
       log_->sync([](Result<void> outcome) { EXPECT_FALSE(outcome.has_value()); });
       queue_.run_until_idle();
     }
     ASSERT_TRUE(log_->fenced().has_value());
     const std::uint64_t operations = machine_.plan().operations();
     ASSERT_TRUE((*machine_.process().open(segment(), storage::OpenMode::kReadWrite))->sync().has_value());
-    EXPECT_FALSE(append(batch_of(2, "x"), must_sync));
+    EXPECT_FALSE(append(filler(), must_sync));
     log_->sync([](Result<void> outcome) { EXPECT_FALSE(outcome.has_value()); });
     queue_.run_until_idle();
     EXPECT_TRUE(log_->fenced().has_value());
@@ -324,7 +323,7 @@ TEST_F(FrontierRules, SyncTheDirectoryAtEveryStart) {
   fill(6, true);
   machine_.plan().restart();
   machine_.plan().add({.at = 1, .kind = sim::OperationKind::kSyncDirectory});
-  append(batch_of(2, "x"), true);
+  append(filler(), true);
   log_.reset();
   queue_.drop();
   ASSERT_TRUE(machine_.crashed());
@@ -375,7 +374,7 @@ TEST_F(FrontierRules, CutWhatLiesBeyondTheLimit) {
   // The flush is torn in two: its entry reaches the device, its slot does not, so nobody has heard of it.
   machine_.plan().restart();
   machine_.plan().add({.at = 1, .kind = sim::OperationKind::kSync, .path_part = ".log"});
-  append(batch_of(2, "x"), true);
+  append(filler(), true);
   const ByteVector before = *machine_.stable(segment());
   lose_power(sim::PowerLoss::kEverything);
   const auto file = machine_.process().open(segment(), storage::OpenMode::kReadWrite);

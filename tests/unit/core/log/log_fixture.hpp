@@ -35,6 +35,15 @@ inline entry::EntryDraft operation_of(const std::string& body) {
   return *entry::EntryDraft::operation(entry::EntryKind::kPartitionOp, as_bytes(body));
 }
 
+// Entries of one size, so that a test can name the position of the n-th.
+inline entry::EntryDraft filler() {
+  return batch_of(2, "x");
+}
+inline constexpr std::uint64_t kFilledBytes = 296;
+constexpr std::uint64_t position_of(std::uint64_t index) {
+  return log::kSegmentPageBytes + index * kFilledBytes;
+}
+
 // A log on a storage in memory, with jobs that run when the test says so (by default, at once after each call).
 class LogFixture : public ::testing::Test {
  protected:
@@ -111,12 +120,9 @@ class LogFixture : public ::testing::Test {
     const auto appended = append(std::move(draft), must_sync);
     ASSERT_TRUE(appended.has_value()) << appended.error().to_string();
   }
-  // Entries of one size, so that a test can name the position of the n-th.
   void fill(int count, bool must_sync = false) {
-    for (int i = 0; i < count; ++i) must_append(batch_of(2, "x"), must_sync);
+    for (int i = 0; i < count; ++i) must_append(filler(), must_sync);
   }
-  static constexpr std::uint64_t kFilledBytes = 296;  // of one such entry
-  static std::uint64_t position_of(std::uint64_t index) { return log::kSegmentPageBytes + index * kFilledBytes; }
   Result<void> checkpoint(const std::string& body) {
     const auto outcome = std::make_shared<std::optional<Result<void>>>();
     log_->write_checkpoint(log_->acknowledged_op(), ByteVector(as_bytes(body).begin(), as_bytes(body).end()),

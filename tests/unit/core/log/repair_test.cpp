@@ -95,7 +95,7 @@ TEST_F(Repair, CutsTheLastSegmentAtTheDamage) {
   damage(1, position_of(2) + 100);
   expect_repair("log.survivor_past_damage", Op{2}, Offset{log::kLimitBlock});
   EXPECT_EQ(payloads(Offset{0}).size(), 6U) << "two before the damage and one new";
-  EXPECT_EQ(storage_.bytes(path_of(Op{1}) + ".cut-1").size(), 3U * 296);
+  EXPECT_EQ(storage_.bytes(path_of(Op{1}) + ".cut-1").size(), 3 * kFilledBytes);
   EXPECT_THAT(std::string(as_text(storage_.bytes(kDirectory + "/repairs"))), HasSubstr("log.survivor_past_damage"));
 }
 

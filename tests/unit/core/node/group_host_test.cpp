@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/node/group_host.hpp"
 
-#include <stdlib.h>
-
-#include <filesystem>
-
 #include "core/node/errc.hpp"
 #include "core/storage/posix_storage.hpp"
 #include "core/storage/witness_file.hpp"
 #include "tests/unit/core/node/host_fixture.hpp"
+#include "tests/unit/core/temporary_directory.hpp"
 
 namespace sluice::node {
 namespace {
@@ -267,10 +264,9 @@ std::vector<storage::WitnessRecord> records_now(const std::string& path, const s
 }
 
 TEST_F(GroupHostTest, StoresTheWitnessBeforeItAnswers) {
-  std::string runtime_dir = "/dev/shm/sluice-witness-XXXXXX";
-  ASSERT_NE(::mkdtemp(runtime_dir.data()), nullptr);
+  const test::TemporaryDirectory runtime_dir(test::kTmpfs);
   constexpr storage::WitnessHeader kRun{{1, 2}, {3, 4}};
-  const auto file = storage::WitnessFile::create(runtime_dir, kRun);
+  const auto file = storage::WitnessFile::create(runtime_dir.path(), kRun);
   ASSERT_TRUE(file.has_value()) << file.error().to_string();
   host_.reset();
   host_.emplace(open_log(), machine_, clock_, (*file)->claim(GroupId(1), Incarnation(1)));
@@ -286,7 +282,6 @@ TEST_F(GroupHostTest, StoresTheWitnessBeforeItAnswers) {
   EXPECT_TRUE(records_now((*file)->path(), kRun).empty()) << "nothing is acknowledged yet";
   queue_.run_all();
   EXPECT_EQ(answers, 4);
-  std::filesystem::remove_all(runtime_dir);
 }
 
 }  // namespace

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/storage/file_cache.hpp"
 
-#include <stdlib.h>
-
 #include <atomic>
 #include <cerrno>
-#include <filesystem>
 #include <functional>
 #include <thread>
 
@@ -14,6 +11,7 @@
 #include "core/base/random.hpp"
 #include "core/storage/posix_storage.hpp"
 #include "tests/simulation/storage/sim_storage.hpp"
+#include "tests/unit/core/temporary_directory.hpp"
 
 namespace sluice::storage {
 namespace {
@@ -66,13 +64,6 @@ class FileCacheTest : public ::testing::Test {
  protected:
   static constexpr std::size_t kOpenMax = 4;
 
-  void SetUp() override {
-    std::string name = ::testing::TempDir() + "sluice-files-XXXXXX";
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    root_ = name;
-  }
-  void TearDown() override { std::filesystem::remove_all(root_); }
-
   std::string path(const std::string& name) const { return root_ + "/" + name; }
   FilePtr create(const std::string& name) {
     auto file = cache_.open(path(name), OpenMode::kCreateNew);
@@ -96,7 +87,8 @@ class FileCacheTest : public ::testing::Test {
     for (std::size_t i = 0; i < kOpenMax; ++i) others_.push_back(create_synced("other" + std::to_string(others_.size())));
   }
 
-  std::string root_;
+  test::TemporaryDirectory directory_;
+  const std::string root_ = directory_.path();
   WatchedStorage below_;
   FileCache cache_{below_, kOpenMax};
   std::vector<FilePtr> others_;

@@ -2,7 +2,6 @@
 #include "core/storage/file_lock.hpp"
 
 #include <csignal>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -13,20 +12,15 @@
 
 #include "core/storage/errc.hpp"
 #include "core/storage/posix_storage.hpp"
+#include "tests/unit/core/temporary_directory.hpp"
 
 namespace sluice::storage {
 namespace {
 
 class FileLockTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = ::testing::TempDir() + "sluice-lock-XXXXXX";
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    root_ = name;
-  }
-  void TearDown() override { std::filesystem::remove_all(root_); }
-
-  std::string root_;
+  test::TemporaryDirectory directory_;
+  const std::string root_ = directory_.path();
 };
 
 // While it lives no file of this process can grow: writes fail as they do on a full disk.

@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "core/storage/io_queue.hpp"
+#include "tests/unit/core/temporary_directory.hpp"
 
 namespace {
 
@@ -35,14 +36,8 @@ namespace {
 
 class PosixStorage : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = ::testing::TempDir() + "sluice-storage-XXXXXX";
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    root_ = name;
-  }
-  void TearDown() override { std::filesystem::remove_all(root_); }
-
-  std::string root_;
+  test::TemporaryDirectory directory_;
+  const std::string root_ = directory_.path();
   Storage& storage_ = posix_storage();
 };
 

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "core/storage/errc.hpp"
+#include "tests/unit/core/temporary_directory.hpp"
 
 namespace sluice::storage {
 namespace {
@@ -29,13 +30,6 @@ constexpr WitnessRecord record_of(std::uint64_t group, std::uint64_t op) {
 
 class WitnessFileTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = "/dev/shm/sluice-witness-XXXXXX";
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    root_ = name;
-  }
-  void TearDown() override { std::filesystem::remove_all(root_); }
-
   [[nodiscard]] std::unique_ptr<WitnessFile> create(const WitnessHeader& run = kRun) const {
     auto file = WitnessFile::create(root_, run);
     EXPECT_TRUE(file.has_value()) << file.error().to_string();
@@ -47,7 +41,8 @@ class WitnessFileTest : public ::testing::Test {
     return *std::move(records);
   }
 
-  std::string root_;
+  test::TemporaryDirectory directory_{test::kTmpfs};
+  std::string root_ = directory_.path();
 };
 
 TEST_F(WitnessFileTest, LeavesTheNewestRecordOfEachGroupToTheNextProcess) {
@@ -164,16 +159,13 @@ TEST_F(WitnessFileTest, MakesTheDirectoryForItselfAlone) {
   struct stat status{};
   ASSERT_EQ(::stat(root_.c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 07777U, 0700U);
-  root_.resize(root_.size() - 5);
 }
 
 TEST_F(WitnessFileTest, RefusesADirectoryThatOutlivesTheSystem) {
-  std::string name = ::testing::TempDir() + "sluice-witness-XXXXXX";
-  ASSERT_NE(::mkdtemp(name.data()), nullptr);
-  const auto created = WitnessFile::create(name, kRun);
-  const auto read = WitnessFile::read(name, kRun);
-  EXPECT_TRUE(std::filesystem::is_empty(name));
-  std::filesystem::remove_all(name);
+  const test::TemporaryDirectory directory;
+  const auto created = WitnessFile::create(directory.path(), kRun);
+  const auto read = WitnessFile::read(directory.path(), kRun);
+  EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
   ASSERT_FALSE(created.has_value());
   EXPECT_TRUE(created.error().is(Errc::kNoWitness)) << created.error().to_string();
   ASSERT_FALSE(read.has_value());

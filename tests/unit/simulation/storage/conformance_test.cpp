@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the operating system's file system and its simulated twin have in common, run against both.
-#include <cstdlib>
-#include <filesystem>
-
 #include <gtest/gtest.h>
 
 #include "core/storage/posix_storage.hpp"
 #include "tests/simulation/storage/sim_storage.hpp"
+#include "tests/unit/core/temporary_directory.hpp"
 
 namespace sluice::sim {
 namespace {
@@ -17,16 +15,9 @@ using storage::Storage;
 
 class RealWorld {
  public:
-  RealWorld() {
-    root_ = ::testing::TempDir() + "sluice-conformance-XXXXXX";
-    EXPECT_NE(::mkdtemp(root_.data()), nullptr);
-  }
-  ~RealWorld() { std::filesystem::remove_all(root_); }
-  RealWorld(const RealWorld&) = delete;
-  RealWorld& operator=(const RealWorld&) = delete;
-
   Storage& storage() { return storage::posix_storage(); }
-  std::string root_;
+  test::TemporaryDirectory directory_;
+  std::string root_ = directory_.path();
 };
 
 class SimulatedWorld {

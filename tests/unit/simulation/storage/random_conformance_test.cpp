@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The same random calls on the operating system's file system and on the twin give the same results, errors included.
 #include <cstdlib>
-#include <filesystem>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -9,6 +8,7 @@
 #include "core/base/random.hpp"
 #include "core/storage/posix_storage.hpp"
 #include "tests/simulation/storage/sim_storage.hpp"
+#include "tests/unit/core/temporary_directory.hpp"
 
 namespace sluice::sim {
 namespace {
@@ -117,11 +117,10 @@ TEST(RandomConformance, HoldsForThousandsOfCalls) {
   const char* const given = std::getenv("SLUICE_TEST_SEED");
   const std::uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 10) : 20'240'611;
   fmt::print("SLUICE_TEST_SEED={}\n", seed);
-  std::string root = ::testing::TempDir() + "sluice-conformance-XXXXXX";
-  ASSERT_NE(::mkdtemp(root.data()), nullptr);
+  const test::TemporaryDirectory directory;
   SimStorage sim;
   ASSERT_TRUE(sim.process().make_directories("/sim").has_value());
-  ConformingWorld real{storage::posix_storage(), root};
+  ConformingWorld real{storage::posix_storage(), directory.path()};
   ConformingWorld simulated{sim.process(), "/sim"};
   SeededRandom random(seed);
   for (int i = 0; i < 6000; ++i) {
@@ -131,7 +130,6 @@ TEST(RandomConformance, HoldsForThousandsOfCalls) {
                                                              call.what, call.path, call.other, call.position, call.text.size())
                                               << sim.dump();
   }
-  std::filesystem::remove_all(root);
 }
 
 }  // namespace
