@@ -71,6 +71,8 @@ class HostWorld {
   [[nodiscard]] const log::EntryLog& log() const { return *log_; }
   [[nodiscard]] const partition::PartitionState& state() const { return *host_->inspect()->state; }
   [[nodiscard]] const std::string& problem() const { return problem_; }
+  // Of what was put into the log: how often the call had no answer yet when it returned.
+  [[nodiscard]] std::uint64_t waits() const { return waits_; }
   // Nothing more can be asked of it.
   [[nodiscard]] bool ended() const { return machine_.crashed() || log_->fenced() || !host_->inspect(); }
 
@@ -120,6 +122,7 @@ class HostWorld {
     const Op before = log_->head().op;
     call();
     if (log_->head().op > before) promises_.sent[log_->head().op].insert(body);
+    if (log_->acknowledged_op() < log_->head().op) ++waits_;
   }
   void on_acknowledged(Op op, U128 body, bool durable);
   void on_refused(const Error& error);
@@ -139,6 +142,7 @@ class HostWorld {
   HostPromises promises_;
   std::uint64_t sequence_ = 0;  // of the source's newest state
   Offset read_to_;              // by the newest read
+  std::uint64_t waits_ = 0;
   std::string problem_;
 };
 
