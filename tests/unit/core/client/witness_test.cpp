@@ -14,6 +14,8 @@ namespace {
 
 class WitnessTest : public ClientTest {
  protected:
+  void SetUp() override {}  // each test opens its nodes
+
   void open(const std::optional<std::string>& runtime_dir) {
     node::NodeOptions options = node_options();
     options.runtime_dir = runtime_dir;
