@@ -7,14 +7,21 @@
 
 #include "core/storage/errc.hpp"
 #include "tests/unit/core/client/client_fixture.hpp"
-#include "tests/unit/core/temporary_directory.hpp"
 
 namespace sluice::client {
 namespace {
 
 class WitnessTest : public ClientTest {
  protected:
-  void SetUp() override {}  // each test opens its nodes
+  void SetUp() override {
+    std::string name = "/dev/shm/sluice-witness-XXXXXX";
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    runtime_dir_ = name;
+  }
+  void TearDown() override {
+    ClientTest::TearDown();
+    std::filesystem::remove_all(runtime_dir_);
+  }
 
   void open(const std::optional<std::string>& runtime_dir) {
     node::NodeOptions options = node_options();
@@ -69,8 +76,7 @@ class WitnessTest : public ClientTest {
     EXPECT_EQ(read_all(partition()).size(), next.value());
   }
 
-  test::TemporaryDirectory runtime_{test::kTmpfs};
-  const std::string runtime_dir_ = runtime_.path();
+  std::string runtime_dir_;
 };
 
 TEST_F(WitnessTest, AfterAKillTheOffsetsGoOnWithoutAGap) {
