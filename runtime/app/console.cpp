@@ -62,7 +62,7 @@ struct Told {
 
 Told told(const Error& error) {
   Told out{.code = std::string(error.code()), .hint = std::string(error.explanation()), .context = {}};
-  const bool remote = error.is(http::Errc::kRemote);
+  const bool remote = error.is(http::Errc::kRemote) || error.is(http::Errc::kRemoteUnavailable);
   for (const auto& [key, value] : error.context()) {
     if (remote && key == "code") {
       out.code = value;

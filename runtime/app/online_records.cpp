@@ -35,7 +35,7 @@ namespace {
 
 constexpr std::size_t kProduceBytesPerRequest = 4u << 20;
 constexpr std::size_t kProduceRecordsPerRequest = 10'000;
-constexpr std::chrono::seconds kProduceRetryFor{30};  // a request without an answer
+constexpr std::chrono::seconds kProduceRetryFor{30};  // a request without an answer, or that is refused for the moment
 constexpr std::chrono::milliseconds kProduceRetryPause{200};
 constexpr std::uint64_t kConsumePage = 1000;
 constexpr std::uint64_t kFollowWaitMs = 10'000;
@@ -112,8 +112,9 @@ class Upload {
       auto answer = remote_.fetch(call);
       if (answer) return {};
       Error error = std::move(answer).error();
-      const bool unanswered = error.is(http::Errc::kNoDaemon) || error.is(http::Errc::kProtocol);
-      if (!unanswered || std::chrono::steady_clock::now() >= give_up_at)
+      // Nobody has said what came of it, or it may go well later. Its number makes that safe.
+      const bool may_come_again = error.kind() == ErrorKind::kRetry || error.is(http::Errc::kProtocol);
+      if (!may_come_again || std::chrono::steady_clock::now() >= give_up_at)
         return fail(std::move(error).with("appended before this request", std::to_string(sent_)));
       pause_for(kProduceRetryPause);
     }

@@ -32,7 +32,8 @@ Error refusal(const http::Response& response) {
     return Error(http::Errc::kProtocol,
                  fmt::format("answered with status {} and no explanation; is this a sluice daemon?", response.status));
   }
-  Error error(http::Errc::kRemote, text_of(*document, "detail"));
+  const bool may_be_later = response.status == 503 || response.status == 504;
+  Error error(may_be_later ? http::Errc::kRemoteUnavailable : http::Errc::kRemote, text_of(*document, "detail"));
   error.with("code", text_of(*document, "code")).with("hint", text_of(*document, "hint"));
   if (const json::value* context = document->if_contains("context"); context != nullptr && context->is_object()) {
     for (const auto& field : context->get_object()) error.with(std::string(field.key()), text_of(context->get_object(), field.key()));

@@ -30,7 +30,7 @@ class Remote {
   [[nodiscard]] static Result<Remote> find(const ServerOptions& options);
 
   // An answer of status 2xx (or 503 of /ready, if `any_status`). Errors: http.no_daemon, http.protocol, http.remote with the daemon's
-  // own code, hint and context.
+  // own code, hint and context; http.remote_unavailable if the same request may succeed later.
   [[nodiscard]] Result<http::Response> fetch(const http::Call& call) const;
   [[nodiscard]] Result<boost::json::value> get(std::string target, std::chrono::milliseconds timeout = http::kCallTimeout) const;
   [[nodiscard]] Result<boost::json::value> post(std::string target, const boost::json::value& body) const;

@@ -6,7 +6,7 @@
 namespace sluice::http {
 
 const ErrorInfo& error_info(Errc code) {
-  static constexpr std::array<ErrorInfo, 16> kTable{{
+  static constexpr std::array<ErrorInfo, 17> kTable{{
       {"http.bad_request", ErrorKind::kInvalidInput,
        "The request cannot be understood; the message names the field or parameter and what is allowed."},
       {"http.unknown_host", ErrorKind::kInvalidInput,
@@ -30,6 +30,7 @@ const ErrorInfo& error_info(Errc code) {
        "No daemon answers at this address. Start it with `sluice run`, or name another with --server or --config."},
       {"http.protocol", ErrorKind::kGiveUp, "What answered does not speak the expected protocol, or the connection broke in the middle."},
       {"http.remote", ErrorKind::kGiveUp, "The daemon refused the request; its own code and message follow."},
+      {"http.remote_unavailable", ErrorKind::kRetry, "The daemon cannot do it now; its own code and message follow. Try again."},
   }};
   return kTable.at(static_cast<std::size_t>(code));
 }

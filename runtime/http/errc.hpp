@@ -23,7 +23,8 @@ enum class Errc : std::uint8_t {
   kSocketInUse,
   kNoDaemon,
   kProtocol,
-  kRemote
+  kRemote,
+  kRemoteUnavailable
 };
 [[nodiscard]] const ErrorInfo& error_info(Errc code);
 

@@ -12,11 +12,12 @@ from daemon_fixture import PROGRAM, Daemon, main
 
 
 class LossyProxy(http.server.ThreadingHTTPServer):
-    """In front of the daemon. Carries every request there, and loses the answers of the first POSTs."""
+    """In front of the daemon. Loses the answers of the first POSTs, or answers them itself with `refusals`: a 503 without carrying the request there, a
+    504 after it. Carries every other request there and back."""
     daemon_threads = True
 
-    def __init__(self, daemon, losses, before_loss=lambda: None):
-        self.daemon, self.losses, self.before_loss = daemon, losses, before_loss
+    def __init__(self, daemon, losses=0, before_loss=lambda: None, refusals=()):
+        self.daemon, self.losses, self.before_loss, self.refusals = daemon, losses, before_loss, list(refusals)
         super().__init__(("127.0.0.1", 0), self.Handler)
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
@@ -30,8 +31,21 @@ class LossyProxy(http.server.ThreadingHTTPServer):
     class Handler(http.server.BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
+        def refuse(self, status):
+            text = json.dumps({"status": status, "code": "node.busy", "detail": "not now", "hint": "later"}).encode()
+            self.send_response(status)
+            self.send_header("Content-Type", "application/problem+json")
+            self.send_header("Content-Length", str(len(text)))
+            self.send_header("Connection", "close")
+            self.end_headers()
+            self.wfile.write(text)
+
         def carry(self):
             body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            refusal = self.server.refusals.pop(0) if self.command == "POST" and self.server.refusals else None
+            if refusal == 503:
+                self.close_connection = True
+                return self.refuse(refusal)
             connection = http.client.HTTPConnection("127.0.0.1", self.server.daemon.port(), timeout=30)
             headers = {name: value for name, value in self.headers.items() if name.lower() not in ("content-length", "connection")}
             connection.request(self.command, self.path, body, headers)
@@ -39,10 +53,12 @@ class LossyProxy(http.server.ThreadingHTTPServer):
             text = answer.read()
             connection.close()
             self.close_connection = True
+            if refusal:
+                return self.refuse(refusal)
             if self.command == "POST" and self.server.losses > 0:
                 self.server.losses -= 1
                 self.server.before_loss()
-                return
+                return None
             self.send_response(answer.status)
             for name in ("Content-Type",):
                 self.send_header(name, answer.getheader(name))
@@ -50,6 +66,7 @@ class LossyProxy(http.server.ThreadingHTTPServer):
             self.send_header("Connection", "close")
             self.end_headers()
             self.wfile.write(text)
+            return None
 
         do_GET = do_POST = carry
 
@@ -91,6 +108,27 @@ class ProduceTest(unittest.TestCase):
         self.assertIn("appended 100", out)
         self.assertEqual(proxy.losses, 0)
         self.assertEqual(sorted(map(int, self.payloads(daemon, "demo/lossy"))), list(range(100)))
+        self.assertEqual(daemon.stop(), 0, daemon.read("daemon.log"))
+
+    def test_records_that_are_refused_for_the_moment_are_sent_again_and_stored_once(self):
+        daemon = self.start()
+        self.assertEqual(daemon.run("topic", "create", "demo/busy")[0], 0)
+        proxy = LossyProxy(daemon, refusals=(503, 504, 503))
+        self.addCleanup(proxy.close)
+        code, out, err = self.produce(proxy, "demo/busy", "--lines", stdin=b"1\n2\n3\n")
+        self.assertEqual((code, proxy.refusals), (0, []), err)
+        self.assertIn("appended 3", out)
+        self.assertEqual(self.payloads(daemon, "demo/busy"), ["1", "2", "3"])
+        self.assertEqual(daemon.stop(), 0, daemon.read("daemon.log"))
+
+    def test_what_is_refused_for_good_is_not_sent_again(self):
+        daemon = self.start()
+        self.assertEqual(daemon.run("topic", "create", "demo/bad")[0], 0)
+        proxy = LossyProxy(daemon, refusals=(409, 409))
+        self.addCleanup(proxy.close)
+        code, _, err = self.produce(proxy, "demo/bad", "--lines", stdin=b"1\n")
+        self.assertEqual((code, proxy.refusals), (1, [409]), err)
+        self.assertIn("node.busy", err)
         self.assertEqual(daemon.stop(), 0, daemon.read("daemon.log"))
 
     def test_records_whose_answer_died_with_the_daemon_are_stored_once(self):
