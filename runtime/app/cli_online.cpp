@@ -38,6 +38,7 @@ void add_topic_commands(CLI::App& app, CommandLine& line) {
   command->add_option("--flush-interval-ms", create.flush_interval_ms, "With --no-fsync: how often the disk gets it");
   command->add_option("--segment-bytes", create.segment_bytes, "Size of a log file");
   command->add_option("--retention-bytes", create.retention_bytes, "Keep at most this much per partition; default everything");
+  command->add_option("--retention-age-ms", create.retention_age_ms, "Keep nothing that is older; default however old it gets");
   command->add_flag("--wait-for-consumers", create.wait_for_consumers, "Never remove what a sink has not committed");
   command->add_option("--hard-bytes", create.hard_bytes, "Unless the partition is beyond this");
   add_remote_command(group, line, "list", "All topics", [&](const Console& c) { return topic_list(c, line.server); });

@@ -19,6 +19,7 @@ struct TopicCreate {
   std::optional<std::uint64_t> flush_interval_ms;
   std::optional<std::uint64_t> segment_bytes;
   std::optional<std::uint64_t> retention_bytes;
+  std::optional<std::uint64_t> retention_age_ms;
   bool wait_for_consumers = false;
   std::optional<std::uint64_t> hard_bytes;
 };

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <chrono>
 
 #include <fmt/format.h>
 
 #include "runtime/app/json_text.hpp"
 #include "runtime/app/online.hpp"
 #include "runtime/app/table.hpp"
+#include "runtime/base/time_format.hpp"
 
 namespace sluice::app {
 
@@ -58,11 +60,14 @@ void print_topic(const Console& console, const json::value& topic) {
   const json::value& retention = value_field(options, "retention");
   const std::string keep =
       value_field(retention, "bytes").is_null() ? "everything" : format_bytes(number_or_zero(retention, "bytes")) + " per partition";
+  const bool ages = !value_field(retention, "age_ms").is_null();
+  const std::string keep_for = ages ? format_span(std::chrono::milliseconds(number_or_zero(retention, "age_ms"))) : "ever";
   console.print(describe({{"topic", text_field(topic, "name")},
                           {"incarnation", text_field(topic, "incarnation")},
                           {"fsync before acknowledgement", text_field(options, "enforce_fsync")},
                           {"segment size", format_bytes(number_or_zero(options, "segment_bytes"))},
                           {"keeps", keep},
+                          {"for", keep_for},
                           {"waits for consumers", text_field(retention, "wait_for_consumers")}}));
   Table table({"PARTITION", "GROUP", "FIRST", "NEXT", "SIZE", "DAMAGED", "REFUSED"});
   for (const json::value& partition : array_field(topic, "partitions")) {
@@ -87,6 +92,7 @@ Result<ExitCode> topic_create(const Console& console, const ServerOptions& serve
   if (topic.flush_interval_ms) body["flush_interval_ms"] = *topic.flush_interval_ms;
   if (topic.segment_bytes) body["segment_bytes"] = *topic.segment_bytes;
   if (topic.retention_bytes) body["retention_bytes"] = *topic.retention_bytes;
+  if (topic.retention_age_ms) body["retention_age_ms"] = *topic.retention_age_ms;
   if (topic.wait_for_consumers) body["wait_for_consumers"] = true;
   if (topic.hard_bytes) body["hard_bytes"] = *topic.hard_bytes;
   SLUICE_TRY(const auto answer, remote.post("/api/v1/topics", body));

@@ -43,6 +43,9 @@ class Reader {
   [[nodiscard]] std::chrono::milliseconds duration(std::initializer_list<std::string_view> path) const {
     return parse_duration(text(path)).value_or(std::chrono::milliseconds{0});
   }
+  [[nodiscard]] std::optional<std::chrono::milliseconds> maybe_duration(std::initializer_list<std::string_view> path) const {
+    return parse_duration(text(path));
+  }
   [[nodiscard]] std::optional<std::uint64_t> maybe_size(std::initializer_list<std::string_view> path) const {
     const auto size = parse_size(text(path));
     return size ? std::optional(size->bytes) : std::nullopt;
@@ -105,7 +108,8 @@ StreamConfig bind_stream(const Reader& reader) {
                     .segment_bytes = reader.size({"segment_bytes"}),
                     .retention = {.bytes = reader.maybe_size({"retention", "bytes"}),
                                   .wait_for_consumers = reader.flag({"retention", "wait_for_consumers"}),
-                                  .hard_bytes = reader.maybe_size({"retention", "hard_bytes"})}}};
+                                  .hard_bytes = reader.maybe_size({"retention", "hard_bytes"}),
+                                  .age = reader.maybe_duration({"retention", "age"})}}};
 }
 
 // `low` must not be above `high`; the finding is where the one stands that was written.

@@ -42,12 +42,15 @@ Result<client::TopicOptions> topic_options(const json::object& body) {
   SLUICE_TRY(const auto wait, bool_field(body, "wait_for_consumers"));
   options.retention.wait_for_consumers = wait.value_or(false);
   SLUICE_TRY(options.retention.hard_bytes, number_field(body, "hard_bytes", 1, kAnyBytes));
+  SLUICE_TRY(const auto age,
+             number_field(body, "retention_age_ms", metadata::kRetentionAgeMin.count(), metadata::kRetentionAgeMax.count()));
+  if (age) options.retention.age = std::chrono::milliseconds(*age);
   return options;
 }
 
 Result<Response> create_topic(Api& api, const Request& request) {
   SLUICE_TRY(const auto body, body_object(request, {"name", "partitions", "enforce_fsync", "flush_interval_ms", "segment_bytes",
-                                                    "retention_bytes", "wait_for_consumers", "hard_bytes"}));
+                                                    "retention_bytes", "retention_age_ms", "wait_for_consumers", "hard_bytes"}));
   SLUICE_TRY(const auto name_text, string_field(body, "name"));
   if (!name_text) return fail(Errc::kBadRequest, "'name' is missing: the topic as \"stream/topic\"");
   SLUICE_TRY(const auto name, client::parse_topic_name(*name_text));

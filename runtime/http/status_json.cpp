@@ -148,6 +148,8 @@ json::object topic_json(const client::TopicInfo& topic) {
   retention["bytes"] = topic.options.retention.bytes ? json::value(*topic.options.retention.bytes) : json::value(nullptr);
   retention["wait_for_consumers"] = topic.options.retention.wait_for_consumers;
   retention["hard_bytes"] = topic.options.retention.hard_bytes ? json::value(*topic.options.retention.hard_bytes) : json::value(nullptr);
+  const auto& age = topic.options.retention.age;
+  retention["age_ms"] = age ? json::value(age->count()) : json::value(nullptr);
   options["retention"] = std::move(retention);
   out["options"] = std::move(options);
   json::array partitions;

@@ -48,8 +48,11 @@ class OnlineTest(DaemonTest):
         self.assertEqual(self.daemon.run_json("connector", "audit", "drain")["consistent"], True)
 
     def test_topics(self):
-        made = self.daemon.run_json("topic", "create", "t/made", "--partitions", "3", "--segment-bytes", str(1 << 20), "--retention-bytes", "5000000")
+        made = self.daemon.run_json("topic", "create", "t/made", "--partitions", "3", "--segment-bytes", str(1 << 20), "--retention-bytes", "5000000",
+                                    "--retention-age-ms", "604800000")
         self.assertEqual((len(made["partitions"]), made["options"]["segment_bytes"], made["options"]["retention"]["bytes"]), (3, 1 << 20, 5_000_000))
+        self.assertEqual(made["options"]["retention"]["age_ms"], 604_800_000)
+        self.assertRegex(self.ok("topic", "describe", "t/made"), r"(?m)^for +7d")
         self.assertIn("t/made", [topic["name"] for topic in self.daemon.run_json("topic", "list")["topics"]])
         self.assertRegex(self.ok("topic", "list"), r"(?m)^demo/random +2 +500 ")
         self.assertIn("PARTITION", self.ok("topic", "describe", "demo/random"))

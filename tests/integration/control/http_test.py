@@ -7,7 +7,7 @@ import os
 import socket
 import stat
 
-from daemon_fixture import DaemonTest, main, parse_metrics
+from daemon_fixture import DaemonTest, main, parse_metrics, wait_for
 
 PAUSE = "/api/v1/connectors/drain/pause"
 JSON = {"Content-Type": "application/json", "X-Sluice-Request": "1"}
@@ -158,6 +158,13 @@ class AnswerTest(DaemonTest):
         self.assertEqual([json.loads(line)["payload"] for line in later], ["1", "2"])
         status, headers, text = self.daemon.http("GET", "/api/v1/topics/t/time/records?offset=latest&wait_ms=50")
         self.assertEqual((status, text, headers["Sluice-Next-Offset"]), (200, "", "3"))
+
+    def test_a_quiet_topic_gives_up_what_has_reached_its_age(self):
+        self.assertEqual(self.daemon.post("/api/v1/topics", '{"name": "t/aging", "retention_age_ms": 999}')[0], 400)
+        self.assertEqual(self.daemon.post("/api/v1/topics", '{"name": "t/aging", "retention_age_ms": 1000}')[0], 201)
+        self.assertEqual(self.daemon.post("/api/v1/topics/t/aging/records", '{"payload": "a"}')[0], 200)
+        wait_for(lambda: self.daemon.get("/api/v1/topics/t/aging")["partitions"][0]["first_offset"] == 1, 20, "expired record")
+        self.assertEqual(json.loads(self.daemon.post("/api/v1/topics/t/aging/records", '{"payload": "b"}')[2])["partitions"][0]["base_offset"], 1)
 
     def test_a_purge_takes_every_record_and_offsets_go_on(self):
         self.assertEqual(self.daemon.post("/api/v1/topics", '{"name": "t/purged"}')[0], 201)

@@ -63,6 +63,7 @@ TEST_F(ConnectorFiles, GiveTheDefaultsOfTheStructs) {
   EXPECT_EQ(loaded.streams[0].topic.flush_interval, options.flush_interval);
   EXPECT_EQ(loaded.streams[0].topic.segment_bytes, options.segment_bytes);
   EXPECT_EQ(loaded.streams[0].topic.retention.bytes, std::nullopt);
+  EXPECT_EQ(loaded.streams[0].topic.retention.age, std::nullopt);
   EXPECT_TRUE(loaded.streams[0].topic.retention.wait_for_consumers);
   EXPECT_EQ(loaded.streams[0].topic.retention.hard_bytes, 10ULL << 30);
   EXPECT_EQ(loaded.plugin_config_json, R"({"url":"http://x"})");
@@ -73,7 +74,7 @@ TEST_F(ConnectorFiles, GiveTheDefaultsOfTheStructs) {
 TEST_F(ConnectorFiles, GiveWhatIsWrittenAboveTheSharedDefaults) {
   world_.write("sluice.toml",
                "data_dir=\"d\"\n[defaults.batching]\nmax_records = 7\nlinger = \"5ms\"\n[defaults.topic]\npartitions = 9\nretention.bytes "
-               "= \"2GiB\"\n");
+               "= \"2GiB\"\nretention.age = \"36h\"\n");
   world_.write("connectors.d/out.toml", sink_text(R"(
 enabled = false
 start_from = 2026-03-01T12:30:00+01:00
@@ -97,6 +98,7 @@ failure = { record = "skip", transient = { policy = 3, then = "dead_letter" }, d
   EXPECT_EQ(loaded.failure.dead_letter_ratio_max, 1.0);
   EXPECT_EQ(loaded.streams[0].topic.partitions, 9u);
   EXPECT_EQ(loaded.streams[0].topic.retention.bytes, 2ULL << 30);
+  EXPECT_EQ(loaded.streams[0].topic.retention.age, std::chrono::hours(36));
 }
 
 TEST_F(ConnectorFiles, CarryExactNumbersAndDatesToThePlugin) {
