@@ -119,6 +119,7 @@ std::optional<plugin::Outcome> SinkWorker::begin_assignment(const client::TopicI
     });
   };
   if (partition.refused) {
+    if (partition.refused->kind() == ErrorKind::kRetry) return to_outcome(*partition.refused);
     refuse(*partition.refused);
     return std::nullopt;
   }
