@@ -39,6 +39,7 @@ void PipelineTest::open_core() {
   options.data_dir = directory_.string();
   options.shards = 2;
   options.io_threads = 2;
+  options.reopen_interval = 5ms;
   auto opened = node::Node::open(std::move(options));
   ASSERT_TRUE(opened) << opened.error().to_string();
   node_ = *std::move(opened);

@@ -123,6 +123,26 @@ TEST_F(SinkPipeline, OnePartitionThatFailsDoesNotHoldTheOthers) {
   EXPECT_EQ(state(), State::kRetrying);
 }
 
+TEST_F(SinkPipeline, APartitionWhoseFilesCannotBeOpenedYetIsWaitedFor) {
+  produce(0, 50, 0, 2);
+  produce(0, 50, 1, 2);
+  close_core();
+  const auto segment = directory_ / "groups" / "2-1" / "00000000000000000001.log";
+  const std::filesystem::path aside = directory_.string() + ".aside";
+  std::filesystem::rename(segment, aside);
+  std::filesystem::create_directory(segment);
+  open_core();
+  ASSERT_TRUE(topic().partitions[1].refused);
+  start({sink(2)});
+  ASSERT_TRUE(eventually([&] { return status().last_error.has_value(); }));
+  EXPECT_EQ(status().last_error->code, "node.partition_unavailable");
+  EXPECT_NE(state(), State::kError);
+  std::filesystem::remove(segment);
+  std::filesystem::rename(aside, segment);
+  ASSERT_TRUE(eventually([&] { return status().partitions.size() == 2 && partition(1).committed_next == Offset(50); }));
+  EXPECT_EQ(partition(0).committed_next, Offset(50));
+}
+
 TEST_F(SinkPipeline, APartitionShowsItsOwnNewestProblem) {
   produce(0, 5, 0, 2);
   produce(0, 5, 1, 2);
