@@ -141,7 +141,8 @@ Node::Node(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 Node::~Node() {
   // Whoever wants to know the outcome has called close().
-  if (impl_) (void)impl_->close(kCloseDeadlineOfDestructor);
+  if (!impl_) return;
+  [[maybe_unused]] const auto closed = impl_->close(kCloseDeadlineOfDestructor);
 }
 
 Result<void> Node::close(std::chrono::nanoseconds deadline) {

@@ -193,14 +193,14 @@ void Node::Impl::with_partition(GroupId group, Done done, Use use) {
   auto slot = find_slot(group, lock);
   if (slot) return post_to(*slot, std::move(done), std::move(use));
   lock.unlock();
-  done(fail(std::move(slot).error()));
+  done(fail(slot.error()));
 }
 
 template <typename T, typename Use>
 void Node::Impl::with_pending(GroupId group, PendingWork GroupSlot::* work, std::uint64_t amount, Completion<T> done, Use use) {
   std::shared_lock lock(groups_mutex);
   auto slot = find_slot(group, lock);
-  Result<void> begun = slot ? ((**slot).*work).begin(amount, (*slot)->name) : fail(std::move(slot).error());
+  Result<void> begun = slot ? ((**slot).*work).begin(amount, (*slot)->name) : fail(slot.error());
   if (!begun) {
     lock.unlock();
     return done(fail(std::move(begun).error()));
