@@ -21,8 +21,8 @@ constexpr std::uint32_t kFloorFlushes = 2000;
 constexpr std::uint64_t kPollBytes = 1u << 20;
 constexpr std::uint64_t kWarmBytes = 2 * kBenchFileBytesMax;  // batches in memory, and the file that they go to
 constexpr std::uint64_t kOnTheirWayBytes = 2u << 20;          // of a producer that does not wait for each answer
-constexpr std::uint64_t kInFlightMin = 8;
-constexpr std::uint64_t kInFlightMax = 256;
+constexpr std::uint64_t kOnTheirWayMin = 8;
+constexpr std::uint64_t kOnTheirWayMax = 256;
 
 // The shapes of the cases: records of a batch and bytes of a record.
 struct Shape {
@@ -176,7 +176,7 @@ class LogBench {
         .batches = std::min(batches, scaled(60'000)),
         .fsync = false,
         .placement = placement,
-        .in_flight = static_cast<std::uint32_t>(std::clamp(kOnTheirWayBytes / sample.stored_bytes(), kInFlightMin, kInFlightMax))};
+        .in_flight = static_cast<std::uint32_t>(std::clamp(kOnTheirWayBytes / sample.stored_bytes(), kOnTheirWayMin, kOnTheirWayMax))};
     SLUICE_TRY(const LogRun run, measure(load));
     LogFigure figure = figure_of(name, load, run);
     SLUICE_TRY(const double floor, floor_pwrite(floor_file(), figure.batch_bytes, run.bytes));
