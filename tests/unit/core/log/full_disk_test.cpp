@@ -8,7 +8,15 @@
 namespace sluice::test {
 namespace {
 
-class FullDiskTest : public LogFixture {};
+class FullDiskTest : public LogFixture {
+ protected:
+  // An entry that finds no room for its bytes; `outcome` is told what becomes of it.
+  void append_without_room(std::string& outcome) {
+    storage_.fault = MemoryStorage::Fault{Change::kWrite, 2, ENOSPC};
+    log_->append(stamped(batch_of(1, "b"), true), [&](Result<void> result) { outcome = result ? "ok" : result.error().code(); });
+    queue_.run_all();
+  }
+};
 using FullDisk = FullDiskTest;
 
 TEST_F(FullDisk, WaitsWhileTheDiskIsFullAndWritesTheSameBytesThen) {
@@ -55,9 +63,7 @@ TEST_F(FullDisk, TakesNoEntryWhileTheDiskIsFull) {
   must_append(batch_of(1, "a"), true);
   EXPECT_EQ(told.size(), 0U);
   std::string waiting;
-  storage_.fault = MemoryStorage::Fault{Change::kWrite, 2, ENOSPC};
-  log_->append(stamped(batch_of(1, "b"), true), [&](Result<void> result) { waiting = result ? "ok" : result.error().code(); });
-  queue_.run_all();
+  append_without_room(waiting);
   EXPECT_EQ(waiting, "");
   for (int i = 0; i < 3; ++i) EXPECT_EQ(append(batch_of(1, "c"), true).error().code(), "log.storage_full");
   EXPECT_EQ(told, (std::vector<std::string>{"log.storage_full"})) << "once, however often it is tried";
@@ -85,9 +91,7 @@ TEST_F(FullDisk, IsNotTriedAgainWhileTheRoomIsForOthers) {
   must_open(with);
   must_append(batch_of(1, "a"), true);
   std::string waiting;
-  storage_.fault = MemoryStorage::Fault{Change::kWrite, 2, ENOSPC};
-  log_->append(stamped(batch_of(1, "b"), true), [&](Result<void> result) { waiting = result ? "ok" : result.error().code(); });
-  queue_.run_all();
+  append_without_room(waiting);
   ASSERT_EQ(timers.size(), 1U);
   timers[0]();
   queue_.run_all();
@@ -103,9 +107,7 @@ TEST_F(FullDisk, EndsWithAnErrorIfTheDiskIsStillFullWhenItCloses) {
   must_open();
   must_append(batch_of(1, "a"), true);
   std::string waiting;
-  storage_.fault = MemoryStorage::Fault{Change::kWrite, 2, ENOSPC};
-  log_->append(stamped(batch_of(1, "b"), true), [&](Result<void> result) { waiting = result ? "ok" : result.error().code(); });
-  queue_.run_all();
+  append_without_room(waiting);
   storage_.fault = MemoryStorage::Fault{Change::kWrite, 1, ENOSPC};
   std::string closed;
   log_->close([&](Result<void> result) { closed = result ? "ok" : result.error().code(); });
@@ -162,9 +164,7 @@ TEST_F(FullDisk, WritesWhatWaitsIfThereIsRoomWhenItMayWaitNoLonger) {
   must_open();
   must_append(batch_of(1, "a"), true);
   std::string waiting;
-  storage_.fault = MemoryStorage::Fault{Change::kWrite, 2, ENOSPC};
-  log_->append(stamped(batch_of(1, "b"), true), [&](Result<void> result) { waiting = result ? "ok" : result.error().code(); });
-  queue_.run_all();
+  append_without_room(waiting);
   EXPECT_EQ(waiting, "");
   log_->stop_waiting_for_room();
   queue_.run_all();

@@ -1,32 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // A partition that gives records up by their age. Timers do not run here: resume_retention() looks as they do.
-#include "core/log/segment_page.hpp"
-#include "core/node/open_group.hpp"
-#include "core/node/partition_host.hpp"
-#include "tests/unit/core/node/host_fixture.hpp"
+#include "tests/unit/core/node/partition_fixture.hpp"
 
 namespace sluice::node {
 namespace {
 
 using std::chrono::hours;
 
-class PartitionRetention : public HostFixture {
+class PartitionRetention : public PartitionFixture {
  protected:
   void SetUp() override { open(); }
   void open() {
-    host_.reset();
-    queue_ = ReorderingQueue();  // its process is dead
-    auto opened = open_partition(storage_, queue_, options());
-    ASSERT_TRUE(opened.has_value()) << opened.error().to_string();
-    PartitionHost::Options host_options{"s/a/0",
-                                        {.retention = {.wait_for_consumers = true, .age = hours(4)}},
-                                        [](const Error&) {},
-                                        [this](Error error) { warnings_.push_back(std::move(error)); }};
-    host_ = std::make_unique<PartitionHost>(std::move(host_options), std::move(opened->log), std::move(opened->state), shard_, clock_);
+    start_host({.retention = {.wait_for_consumers = true, .age = hours(4)}});
     queue_.run_all();  // the gap of a start without a witness
   }
   void append() {
-    host_->append({batch_of("x")}, [](const Result<Proposed>& outcome) { EXPECT_TRUE(outcome.has_value()); });
+    PartitionFixture::append();
     queue_.run_all();
   }
   void look() {
@@ -34,12 +23,6 @@ class PartitionRetention : public HostFixture {
     queue_.run_all();
   }
   Offset first() { return host_->inspect()->first_offset; }
-  bool has_segment(std::uint64_t first_op) { return storage_.exists(options().directory + "/" + log::segment_name(Op(first_op))); }
-
-  storage::IoThreads threads_{1};
-  Shard shard_{0, threads_};  // not started: everything runs in the test
-  std::vector<Error> warnings_;
-  std::unique_ptr<PartitionHost> host_;
 };
 
 TEST_F(PartitionRetention, AQuietPartitionExpires) {

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/log/errc.hpp"
-#include "core/log/segment_page.hpp"
-#include "core/node/open_group.hpp"
-#include "core/node/partition_host.hpp"
 #include "core/node/scrub_pace.hpp"
-#include "tests/unit/core/node/host_fixture.hpp"
+#include "tests/unit/core/node/partition_fixture.hpp"
 
 namespace sluice::node {
 namespace {
@@ -12,35 +9,24 @@ namespace {
 constexpr std::chrono::hours kInterval{1};
 
 // Three segments, of which a start has believed two.
-class PartitionScrub : public HostFixture {
+class PartitionScrub : public PartitionFixture {
  protected:
   void SetUp() override {
     open(true);
     for (int i = 0; i < 3; ++i) {
-      host_->append({batch_of(std::string(3000, 'x'))}, [](const Result<Proposed>& outcome) { EXPECT_TRUE(outcome.has_value()); });
+      append(std::string(3000, 'x'));
       queue_.run_all();
     }
-    ASSERT_TRUE(storage_.exists(segment(3)));
+    ASSERT_TRUE(has_segment(3));
     open(false);
   }
   void open(bool verify_sealed) {
-    host_.reset();
-    queue_ = ReorderingQueue();  // its process is dead
     auto with = options();
     with.segment_bytes = 4096 + 4000;
     with.verify_sealed = verify_sealed;
-    auto opened = open_partition(storage_, queue_, with);
-    ASSERT_TRUE(opened.has_value()) << opened.error().to_string();
-    PartitionHost::Options host_options{"s/a/0",
-                                        {},
-                                        [this](Error error) { fatal_.push_back(std::move(error)); },
-                                        [](const Error&) {},
-                                        nullptr,
-                                        [this](Error error) { damage_.push_back(std::move(error)); }};
-    host_ = std::make_unique<PartitionHost>(std::move(host_options), std::move(opened->log), std::move(opened->state), shard_, clock_);
+    start_host({}, with);
     queue_.run_all();
   }
-  static std::string segment(std::uint64_t first_op) { return options().directory + "/" + log::segment_name(Op(first_op)); }
   // Steps until nothing is due; how many.
   int scrub_all() {
     int steps = 0;
@@ -52,12 +38,6 @@ class PartitionScrub : public HostFixture {
     }
     return steps;
   }
-
-  storage::IoThreads threads_{1};
-  Shard shard_{0, threads_};  // not started: everything runs in the test
-  std::vector<Error> fatal_;
-  std::vector<Error> damage_;
-  std::unique_ptr<PartitionHost> host_;
 };
 
 TEST_F(PartitionScrub, LooksAtWhatTheStartHasBelievedAndAgainAfterTheInterval) {

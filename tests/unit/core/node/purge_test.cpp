@@ -1,27 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/log/segment_page.hpp"
 #include "core/node/errc.hpp"
-#include "core/node/open_group.hpp"
-#include "core/node/partition_host.hpp"
-#include "tests/unit/core/node/host_fixture.hpp"
+#include "tests/unit/core/node/partition_fixture.hpp"
 
 namespace sluice::node {
 namespace {
 
-class Purge : public HostFixture {
+class Purge : public PartitionFixture {
  protected:
-  void SetUp() override { open(); }
-  void open() {
-    host_.reset();
-    queue_ = ReorderingQueue();  // its process is dead
-    auto opened = open_partition(storage_, queue_, options());
-    ASSERT_TRUE(opened.has_value()) << opened.error().to_string();
-    PartitionHost::Options host_options{"s/a/0", {}, [](const Error&) {}, [this](Error error) { warnings_.push_back(std::move(error)); }};
-    host_ = std::make_unique<PartitionHost>(std::move(host_options), std::move(opened->log), std::move(opened->state), shard_, clock_);
-  }
-  void append() {
-    host_->append({batch_of("x")}, [](const Result<Proposed>& outcome) { EXPECT_TRUE(outcome.has_value()); });
-  }
+  void SetUp() override { start_host(); }
   // What a reader finds there.
   std::string read_code(std::uint64_t from) {
     std::optional<Result<ReadOutcome>> read;
@@ -29,12 +15,7 @@ class Purge : public HostFixture {
     queue_.run_all();
     return *read ? "entries: " + std::to_string((*read)->entries.size()) : std::string(read->error().code());
   }
-  bool has_segment(std::uint64_t first_op) { return storage_.exists(options().directory + "/" + log::segment_name(Op(first_op))); }
 
-  storage::IoThreads threads_{1};
-  Shard shard_{0, threads_};  // not started: everything runs in the test
-  std::vector<Error> warnings_;
-  std::unique_ptr<PartitionHost> host_;
   std::optional<Result<PartitionView>> purged_;
 };
 
@@ -64,7 +45,7 @@ TEST_F(Purge, HoldsAfterACrashBeforeTheSegmentsWent) {
   while (!purged_ && queue_.size() > 0) queue_.run_one();
   ASSERT_TRUE(purged_.has_value() && purged_->has_value());
   ASSERT_TRUE(has_segment(1)) << "the crash comes too late";
-  open();
+  start_host();
   EXPECT_EQ(read_code(0), "node.out_of_range");
   EXPECT_EQ(host_->inspect()->first_offset, Offset(1));
   append();
