@@ -42,10 +42,8 @@ constexpr std::array<ErrorInfo, 25> kLogErrors{{
      "A stored entry does not verify. The message names the segment and the position; `sluice log dump` shows what is around it."},
     {"log.scrub_damage", ErrorKind::kCorrupt,
      "Bytes of a complete segment do not verify any more, so the records in them cannot be read; all others can. Look at the device, and "
-     "copy "
-     "the segment away. With the daemon stopped, `sluice log verify` says what is left; put a good copy of the file there, or let "
-     "retention "
-     "remove it. `sluice log repair` is the last resort: it cuts the log there, and takes everything behind out."},
+     "copy the segment away. With the daemon stopped, `sluice log verify` says what is left; put a good copy of the file there, or "
+     "let retention remove it. `sluice log repair` is the last resort: it cuts the log there, and takes everything behind out."},
     {"log.out_of_range", ErrorKind::kInvalidInput,
      "The position lies before the oldest entry that is kept. The error names the earliest one."},
     {"log.fenced", ErrorKind::kGiveUp,

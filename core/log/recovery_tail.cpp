@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/base/mutation.hpp"
+#include "core/log/error_at.hpp"
 #include "core/log/frontier_writer.hpp"
 #include "core/log/recovery_plan.hpp"
 #include "core/log/segment_reader.hpp"
@@ -14,9 +15,7 @@ namespace sluice::log {
 namespace {
 
 std::unexpected<Error> refuse_tail(Errc code, const PlannedSegment& segment, const std::string& why) {
-  return fail(Error(code, fmt::format("{} at byte {}: {}", segment.path, segment.segment.bytes, why))
-                  .with("segment", segment.path)
-                  .with("position", std::to_string(segment.segment.bytes)));
+  return fail(error_at(code, segment.path, segment.segment.bytes, why));
 }
 
 // The slots that count. A segment that was created gets its slot together with its page; until both are there, the segment before it

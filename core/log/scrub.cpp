@@ -8,6 +8,7 @@
 #include "core/base/mutation.hpp"
 #include "core/log/chain.hpp"
 #include "core/log/errc.hpp"
+#include "core/log/error_at.hpp"
 #include "core/log/frontier.hpp"
 #include "core/log/segment_reader.hpp"
 
@@ -15,9 +16,7 @@ namespace sluice::log {
 namespace {
 
 Error damage_at(const SealedSegment& segment, std::uint64_t position, const std::string& why) {
-  return Error(Errc::kScrubDamage, fmt::format("{} at byte {}: {}", segment.path, position, why))
-      .with("segment", segment.path)
-      .with("position", std::to_string(position));
+  return error_at(Errc::kScrubDamage, segment.path, position, why);
 }
 
 // The size of the file, its header page and both seals.

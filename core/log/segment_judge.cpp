@@ -9,6 +9,7 @@
 
 #include "core/base/mutation.hpp"
 #include "core/log/chain.hpp"
+#include "core/log/error_at.hpp"
 #include "core/log/index_check.hpp"
 #include "core/log/segment_reader.hpp"
 
@@ -16,8 +17,7 @@ namespace sluice::log {
 namespace {
 
 std::unexpected<Error> refuse_at(Errc code, const std::string& path, std::uint64_t position, const std::string& why) {
-  return fail(
-      Error(code, fmt::format("{} at byte {}: {}", path, position, why)).with("segment", path).with("position", std::to_string(position)));
+  return fail(error_at(code, path, position, why));
 }
 
 Result<std::optional<Index>> load_index(storage::Storage& storage, const LogOptions& options, const SegmentCase& which,

@@ -7,6 +7,7 @@
 
 #include "core/base/mutation.hpp"
 #include "core/log/errc.hpp"
+#include "core/log/error_at.hpp"
 #include "core/log/read_buffers.hpp"
 #include "core/log/segment_page.hpp"
 #include "core/log/segment_reader.hpp"
@@ -17,9 +18,7 @@ namespace {
 constexpr std::size_t kReservedEntriesMax = 1024;
 
 Error damaged_entry(const storage::File& file, std::uint64_t position, const Error& why) {
-  return Error(Errc::kDamagedEntry, fmt::format("{} at byte {}: {}", file.path(), position, why.message()))
-      .with("segment", file.path())
-      .with("position", std::to_string(position));
+  return error_at(Errc::kDamagedEntry, file.path(), position, why.message());
 }
 
 // A read buffer that entries can outlive.
