@@ -169,7 +169,7 @@ Result<std::shared_ptr<const SegmentFiles>> open_segment_files(storage::Storage&
 
 Result<void> remove_segment_files(storage::Storage& storage, const std::string& directory, Op first_op) {
   for (const std::string& name : {segment_name(first_op), index_name(first_op)}) {
-    auto gone = storage.remove(directory + "/" + name);
+    auto gone = storage.remove(fmt::format("{}/{}", directory, name));
     if (!gone && !storage::is_absent(gone.error())) return gone;
   }
   return SLUICE_MUTATED(kUnlinkUnsynced) ? Result<void>() : storage.sync_directory(directory);
