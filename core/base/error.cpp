@@ -27,27 +27,29 @@ std::string_view to_string(ErrorKind kind) {
   return "unknown";
 }
 
+Error::Error(const ErrorInfo& info, std::string message) : told_(std::make_unique<Told>(Told{&info, std::move(message), {}})) {}
+
 Error& Error::with(std::string key, std::string value) & {
-  context_.emplace_back(std::move(key), std::move(value));
+  told_->context.emplace_back(std::move(key), std::move(value));
   return *this;
 }
 
 Error&& Error::with(std::string key, std::string value) && {
-  context_.emplace_back(std::move(key), std::move(value));
+  told_->context.emplace_back(std::move(key), std::move(value));
   return std::move(*this);
 }
 
 std::string Error::to_string() const {
-  std::string out = message_;
-  if (!context_.empty()) {
+  std::string out = message();
+  if (!context().empty()) {
     out += " (";
-    for (std::size_t i = 0; i < context_.size(); ++i) {
+    for (std::size_t i = 0; i < context().size(); ++i) {
       if (i != 0) out += ", ";
-      out += context_[i].first + "=" + context_[i].second;
+      out += context()[i].first + "=" + context()[i].second;
     }
     out += ")";
   }
-  return fmt::format("{} [{}]", out, info_->name);
+  return fmt::format("{} [{}]", out, code());
 }
 
 const ErrorInfo& error_info(Errc code) {

@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -41,17 +42,23 @@ concept ErrorEnum = std::is_enum_v<E> && requires(E e) {
 class Error {
  public:
   template <ErrorEnum E>
-  Error(E code, std::string message) : info_(&error_info(code)), message_(std::move(message)) {}
+  Error(E code, std::string message) : Error(error_info(code), std::move(message)) {}
+
+  Error(const Error& other) : told_(std::make_unique<Told>(*other.told_)) {}
+  Error& operator=(const Error& other) { return *this = Error(other); }
+  Error(Error&&) noexcept = default;
+  Error& operator=(Error&&) noexcept = default;
+  ~Error() = default;
 
   template <ErrorEnum E>
   [[nodiscard]] bool is(E code) const {
-    return info_ == &error_info(code);
+    return told_->info == &error_info(code);
   }
-  [[nodiscard]] ErrorKind kind() const { return info_->kind; }
-  [[nodiscard]] std::string_view code() const { return info_->name; }
-  [[nodiscard]] std::string_view explanation() const { return info_->explanation; }
-  [[nodiscard]] const std::string& message() const { return message_; }
-  [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& context() const { return context_; }
+  [[nodiscard]] ErrorKind kind() const { return told_->info->kind; }
+  [[nodiscard]] std::string_view code() const { return told_->info->name; }
+  [[nodiscard]] std::string_view explanation() const { return told_->info->explanation; }
+  [[nodiscard]] const std::string& message() const { return told_->message; }
+  [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& context() const { return told_->context; }
 
   // Adds where it happened, once, at the layer that knows it: `error.with("file", path)`.
   Error& with(std::string key, std::string value) &;
@@ -61,9 +68,15 @@ class Error {
   [[nodiscard]] std::string to_string() const;
 
  private:
-  const ErrorInfo* info_;
-  std::string message_;
-  std::vector<std::pair<std::string, std::string>> context_;
+  struct Told {
+    const ErrorInfo* info;
+    std::string message;
+    std::vector<std::pair<std::string, std::string>> context;
+  };
+  Error(const ErrorInfo& info, std::string message);
+
+  // One pointer, so that a Result costs little where there is no error. Null only after a move.
+  std::unique_ptr<Told> told_;
 };
 
 // Codes that belong to no single library.

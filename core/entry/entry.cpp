@@ -188,25 +188,20 @@ Result<void> decode_entry_header(Bytes bytes, EntryHeader& header) {
 }
 
 Result<EntryView> EntryView::verify_front(Bytes bytes) {
-  SLUICE_TRY(const EntryHeader header, decode_entry_header(bytes));
-  return verify_body(header, bytes);
-}
-
-Result<EntryView> EntryView::verify_body(const EntryHeader& header, Bytes bytes) {
-  Result<EntryView> out;
-  if (auto verified = verify_body(header, bytes, *out); !verified) return fail(std::move(verified).error());
+  EntryView out;
+  SLUICE_CHECK(out.take_header(bytes));
+  SLUICE_CHECK(out.take_body(bytes));
   return out;
 }
 
-Result<void> EntryView::verify_body(const EntryHeader& header, Bytes bytes, EntryView& out) {
-  const std::size_t stored = header.stored_bytes();
+Result<void> EntryView::take_body(Bytes bytes) {
+  const std::size_t stored = header_.stored_bytes();
   if (stored > bytes.size()) return fail(Errc::kTruncated, fmt::format("an entry of {} bytes where {} are left", stored, bytes.size()));
-  const bool intact = xxh3_128(bytes.subspan(kEntryHeaderBytes, header.size - kEntryHeaderBytes)) == header.body_checksum;
+  const bool intact = xxh3_128(bytes.subspan(kEntryHeaderBytes, header_.size - kEntryHeaderBytes)) == header_.body_checksum;
   if (!intact && !SLUICE_MUTATED(kBodyChecksumIgnored)) return fail(Errc::kDamaged, "the entry's body does not match its checksum");
-  if (!SLUICE_MUTATED(kPaddingIgnored) && !all_zero(bytes.subspan(header.size, stored - header.size)))
+  if (!SLUICE_MUTATED(kPaddingIgnored) && !all_zero(bytes.subspan(header_.size, stored - header_.size)))
     return fail(Errc::kDamaged, "the entry's padding is not zero");
-  out.header_ = header;
-  out.bytes_ = bytes.first(stored);
+  bytes_ = bytes.first(stored);
   return {};
 }
 

@@ -82,9 +82,10 @@ class EntryView {
   [[nodiscard]] static Result<EntryView> verify(Bytes bytes);
   // Verifies the entry at the start of `bytes`, whatever follows it.
   [[nodiscard]] static Result<EntryView> verify_front(Bytes bytes);
-  // The same, for a header that decode_entry_header() made of these bytes.
-  [[nodiscard]] static Result<EntryView> verify_body(const EntryHeader& header, Bytes bytes);
-  [[nodiscard]] static Result<void> verify_body(const EntryHeader& header, Bytes bytes, EntryView& out);
+  // The same in two steps, for a walk over many that looks at the header first. After an error the view holds nothing of use.
+  [[nodiscard]] Result<void> take_header(Bytes bytes) { return decode_entry_header(bytes, header_); }
+  // `bytes` begin where those of take_header() did.
+  [[nodiscard]] Result<void> take_body(Bytes bytes);
 
   [[nodiscard]] const EntryHeader& header() const { return header_; }
   [[nodiscard]] Bytes bytes() const { return bytes_; }  // stored form, padding included

@@ -19,10 +19,6 @@ SegmentPage page_after(const LogHead& head, GroupId group, Incarnation incarnati
   return {group, incarnation, head.op.next(), head.id, head.next_offset, head.last_timestamp};
 }
 
-LogHead head_after(const entry::EntryHeader& header) {
-  return {header.op, header.identity, header.next_offset, header.base_timestamp};
-}
-
 Result<void> check_follows(const LogHead& head, const entry::EntryHeader& header) {
   if (header.op != head.op.next()) return fail(Errc::kHole, fmt::format("op {} follows op {}", header.op, head.op));
   if (header.parent != head.id && !SLUICE_MUTATED(kParentUnchecked))

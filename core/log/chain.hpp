@@ -14,7 +14,9 @@ namespace sluice::log {
 // The head before the first entry of the segment.
 [[nodiscard]] LogHead head_before(const SegmentPage& page);
 [[nodiscard]] SegmentPage page_after(const LogHead& head, GroupId group, Incarnation incarnation);
-[[nodiscard]] LogHead head_after(const entry::EntryHeader& header);
+[[nodiscard]] inline LogHead head_after(const entry::EntryHeader& header) {
+  return {header.op, header.identity, header.next_offset, header.base_timestamp};
+}
 
 // Whether the entry is the one after `head`: op, parent, offset and timestamp. Errors: log.hole.
 [[nodiscard]] Result<void> check_follows(const LogHead& head, const entry::EntryHeader& header);

@@ -33,13 +33,13 @@ Result<SegmentReader::What> SegmentReader::next() {
   found_at_ = position_;
   if (position_ >= end_) return What::kEnd;
   if (ahead().size() < entry::kEntryHeaderBytes) SLUICE_CHECK(read_ahead(entry::kEntryHeaderBytes));
-  auto verified = entry::decode_entry_header(ahead(), header_);
+  auto verified = entry_.take_header(ahead());
   behind_damage_ = position_ + entry::kEntryAlignment;
   if (verified) {
-    const std::size_t stored = header_.stored_bytes();
+    const std::size_t stored = entry_.header().stored_bytes();
     behind_damage_ = position_ + stored;
     if (ahead().size() < stored) SLUICE_CHECK(read_ahead(stored));
-    verified = entry::EntryView::verify_body(header_, ahead(), entry_);
+    verified = entry_.take_body(ahead());
     if (verified) {
       position_ += stored;
       return What::kEntry;

@@ -53,7 +53,6 @@ class SegmentReader {
   std::size_t window_bytes_ = 0;
   std::uint64_t found_at_ = 0;
   std::uint64_t behind_damage_ = 0;
-  entry::EntryHeader header_;
   entry::EntryView entry_;
   std::optional<Error> damage_;
 };

@@ -86,19 +86,20 @@ class Scan {
         done_ = collected_ != 0 && collected_ + entry::kEntryHeaderBytes > request_.bytes_max;
         return {};
       }
-      const auto decoded = entry::decode_entry_header(bytes, header_);
-      if (indexed_ && (!decoded || !is_indexed(*indexed_, header_))) {
+      const auto decoded = next_.take_header(bytes);
+      const entry::EntryHeader& header = next_.header();
+      if (indexed_ && (!decoded || !is_indexed(*indexed_, header))) {
         misled_ = done_ = true;
         return {};
       }
       indexed_.reset();
       if (!decoded) return damage(decoded.error());
-      if (header_.op > request_.up_to) {
+      if (header.op > request_.up_to) {
         done_ = true;
         return {};
       }
-      const std::size_t stored = header_.stored_bytes();
-      if (is_before(request_, header_) || !is_wanted(request_, header_)) {
+      const std::size_t stored = header.stored_bytes();
+      if (is_before(request_, header) || !is_wanted(request_, header)) {
         result_.position += stored;
         if (stored > bytes.size()) return {};
         at += stored;
@@ -119,18 +120,14 @@ class Scan {
     return {};
   }
 
-  // The entry of header_, which is all there.
+  // The entry of next_, which is all there.
   Result<void> collect(Bytes bytes, const SharedBuffer& buffer) {
     auto& entries = result_.entries;
-    const std::size_t stored = header_.stored_bytes();
+    const std::size_t stored = next_.header().stored_bytes();
     // Most entries of a log are of one size: so many more are likely to come.
     if (entries.empty()) entries.reserve(std::min<std::size_t>(bytes.size() / stored + 1, kReservedEntriesMax));
-    entries.emplace_back();
-    if (auto verified = entry::EntryView::verify_body(header_, bytes, entries.back().view); !verified) {
-      entries.pop_back();
-      return damage(verified.error());
-    }
-    entries.back().owner = buffer.bytes;
+    if (auto verified = next_.take_body(bytes); !verified) return damage(verified.error());
+    entries.emplace_back(next_, buffer.bytes);
     collected_ += stored;
     result_.position += stored;
     return {};
@@ -146,7 +143,7 @@ class Scan {
   std::uint64_t end_;
   const ScanRequest& request_;
   ScanResult result_;
-  entry::EntryHeader header_;  // of the entry at the position
+  entry::EntryView next_;  // the entry at the position
   std::uint64_t collected_ = 0;
   std::uint64_t needed_ = 0;  // bytes of the entry at the position
   std::optional<IndexEntry> indexed_;

@@ -29,6 +29,16 @@ TEST(Error, CarriesCodeMessageAndContext) {
   EXPECT_EQ(error.to_string(), "no such topic (topic=orders) [base.not_found]");
 }
 
+TEST(Error, ACopyIsAnErrorOfItsOwn) {
+  Error first(Errc::kNotFound, "no such topic");
+  Error second = first;
+  second.with("topic", "orders");
+  EXPECT_EQ(first.to_string(), "no such topic [base.not_found]");
+  first = second;
+  second.with("stream", "default");
+  EXPECT_EQ(first.to_string(), "no such topic (topic=orders) [base.not_found]");
+}
+
 TEST(Error, OfAFullDiskIsRetryable) {
   const Error error = errno_error(ENOSPC, "write x");
   EXPECT_TRUE(error.is(Errc::kNoSpace));
