@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -66,6 +67,31 @@ http::StartProgress seen(const node::RecoveryProgress& progress) {
           .bytes_checked = std::min<std::uint64_t>(progress.bytes_judged, bytes)};
 }
 
+// Files that say where this process is found, and go with it. Any thread.
+class PublishedFiles {
+ public:
+  Result<void> publish(const fs::path& file, std::int64_t number) {
+    SLUICE_CHECK(files::write_atomically(file, fmt::format("{}\n", number)));
+    note(file);
+    return {};
+  }
+  // One that somebody else has made.
+  void note(const fs::path& file) {
+    const std::lock_guard lock(mutex_);
+    files_.push_back(file);
+  }
+  void remove() {
+    const std::lock_guard lock(mutex_);
+    std::error_code ignored;
+    for (const fs::path& file : files_) fs::remove(file, ignored);
+    files_.clear();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<fs::path> files_;
+};
+
 // Everything that runs, in the order of its making; it goes in the opposite order.
 class Daemon {
  public:
@@ -73,7 +99,10 @@ class Daemon {
       : config_(std::move(config)), options_(std::move(options)), departure_(departure) {}
 
   Result<void> start() {
-    SLUICE_CHECK(open_log());
+    departure_.watch_start([this] { published_.remove(); });
+    const auto opened = open_log();
+    departure_.end_start();
+    if (!opened) return opened;
     log_recovery(node_->recovery(), daemon_log());
     client_ = std::make_unique<client::Client>(*node_);
     plugins_ = make_plugin_catalog(config_, config_.data_dir / "plugins");
@@ -86,7 +115,7 @@ class Daemon {
                              .clock = system_clock(),
                              .random = system_random()});
     server_->replace_routes(http::make_router(*api_, config_.http.allowed_hosts));
-    if (!options_.pid_file.empty()) SLUICE_CHECK(publish(options_.pid_file, getpid()));
+    if (!options_.pid_file.empty()) SLUICE_CHECK(published_.publish(options_.pid_file, getpid()));
     // A plugin that hangs while it is inspected must not keep the daemon from hearing that it is to stop.
     starter_ = std::thread([this] {
       pthread_setname_np(pthread_self(), "sluice-starter");
@@ -113,8 +142,7 @@ class Daemon {
         closed_cleanly_ = false;
       }
     }
-    std::error_code ignored;
-    for (const fs::path& file : published_) fs::remove(file, ignored);
+    published_.remove();
     return report;
   }
 
@@ -132,13 +160,6 @@ class Daemon {
   [[nodiscard]] std::optional<Error> fatal() const { return node_ ? node_->fatal() : std::nullopt; }
 
  private:
-  // A file that says where this process is found, and goes with it.
-  Result<void> publish(const fs::path& file, std::int64_t number) {
-    SLUICE_CHECK(files::write_atomically(file, fmt::format("{}\n", number)));
-    published_.push_back(file);
-    return {};
-  }
-
   Result<void> open_log() {
     const ProgressLines lines(progress_, daemon_log());
     SLUICE_TRY(node_, node::Node::open({.data_dir = config_.data_dir.string(),
@@ -168,7 +189,8 @@ class Daemon {
                             {.address = config_.http.address, .socket = socket, .log_admin = log_admin},
                             http::make_starting_router(
                                 std::string(version()), [progress = progress_] { return seen(*progress); }, config_.http.allowed_hosts)));
-    SLUICE_CHECK(publish(config_.data_dir / "http.port", server_->port()));
+    if (!socket.empty()) published_.note(socket);
+    SLUICE_CHECK(published_.publish(config_.data_dir / "http.port", server_->port()));
     daemon_log().info("sluice {} answers on port {}{}", version(), server_->port(), socket.empty() ? "" : " and " + socket.string());
     return {};
   }
@@ -196,7 +218,7 @@ class Daemon {
   std::unique_ptr<http::Server> server_;
   std::thread starter_;
   std::atomic<bool> leaving_ = false;
-  std::vector<fs::path> published_;
+  PublishedFiles published_;
   bool closed_cleanly_ = true;
 };
 

@@ -83,10 +83,7 @@ Departure::Departure() {
 }
 
 Departure::~Departure() {
-  if (watcher_.joinable()) {
-    ring(quit_);
-    watcher_.join();
-  }
+  end_watcher();
   for (const int descriptor : {signals_, wake_, quit_}) close(descriptor);
 }
 
@@ -111,6 +108,39 @@ Departure::Reason Departure::wait() {
     const int signal = take_signal(signals_);
     if (signal == SIGHUP) logging::Logger().info("SIGHUP is ignored: configuration is read at the start only");
     if (signal == SIGTERM || signal == SIGINT) return {.signal = signal_name(signal)};
+  }
+}
+
+void Departure::end_watcher() {
+  if (!watcher_.joinable()) return;
+  ring(quit_);
+  watcher_.join();
+  std::uint64_t rung = 0;
+  const ssize_t taken = read(quit_, &rung, sizeof rung);
+  SLUICE_ASSERT(taken == sizeof rung, "the bell that was just rung: {}", taken);
+}
+
+void Departure::watch_start(std::function<void()> tidy) {
+  watcher_ = std::thread([this, tidy = std::move(tidy)] {
+    pthread_setname_np(pthread_self(), "sluice-signals");
+    guard_start(tidy);
+  });
+}
+
+void Departure::end_start() {
+  end_watcher();
+}
+
+void Departure::guard_start(const std::function<void()>& tidy) {
+  for (;;) {
+    std::array<pollfd, 2> watched{{{.fd = signals_, .events = POLLIN, .revents = 0}, {.fd = quit_, .events = POLLIN, .revents = 0}}};
+    poll(watched.data(), watched.size(), -1);
+    if (watched[1].revents != 0) return;
+    const int signal = take_signal(signals_);
+    if (signal != SIGTERM && signal != SIGINT) continue;
+    logging::Logger().info("{} while the log opens: leaving; the next start begins again", signal_name(signal));
+    tidy();
+    leave(ExitCode::kOk, false);
   }
 }
 

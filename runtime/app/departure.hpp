@@ -31,6 +31,11 @@ class Departure {
   // From any thread, a shard's too: acknowledged data cannot be kept durable. Ends wait() or, after it, the process.
   void fatal(Error error);
 
+  // While the log opens, which can take long, there is nothing to drain: a SIGTERM or SIGINT calls `tidy` on a thread of its own and leaves
+  // with kOk, as a kill would leave the log. Until end_start(), which a signal that comes later is left to wait() by.
+  void watch_start(std::function<void()> tidy);
+  void end_start();
+
   struct Reason {
     std::string signal;            // "SIGTERM"
     std::optional<Error> fatal{};  // then the process must not drain
@@ -45,6 +50,8 @@ class Departure {
   void set_step(const char* step) { step_ = step; }
 
  private:
+  void guard_start(const std::function<void()>& tidy);
+  void end_watcher();
   void guard(std::chrono::steady_clock::time_point deadline);
   [[nodiscard]] std::optional<Error> take_fatal();
 

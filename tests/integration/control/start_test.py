@@ -39,8 +39,8 @@ class StartTest(unittest.TestCase):
         wait_for(lambda: daemon.http("GET", "/ready/drain")[0] == 200, 30, "ready sink")
         self.assertEqual(daemon.stop(), 0, daemon.read("daemon.log"))
 
-    @unittest.skipUnless(shutil.which("strace"), "strace makes the device slow")
-    def test_a_long_start_says_how_far_it_is_and_refuses_the_rest_for_the_time_being(self):
+    def slow_start(self):
+        """A daemon with three partitions whose every read takes 0.3 s, while it opens them. Answers the daemon and its first recovery."""
         daemon = Daemon({})
         self.addCleanup(daemon.remove)
         daemon.start()
@@ -59,7 +59,17 @@ class StartTest(unittest.TestCase):
             recovery = json.loads(text).get("recovery")
             return recovery if status == 503 and recovery and recovery["partitions"] else None
 
-        recovery = wait_for(opening, 60, "daemon that opens its partitions")
+        return daemon, wait_for(opening, 60, "daemon that opens its partitions")
+
+    @staticmethod
+    def signal_traced(daemon, number):
+        """To the daemon, not to the strace that started it."""
+        with open(os.path.join(daemon.data, "LOCK"), encoding="utf-8") as lock:
+            os.kill(int(lock.read().split()[0]), number)
+
+    @unittest.skipUnless(shutil.which("strace"), "strace makes the device slow")
+    def test_a_long_start_says_how_far_it_is_and_refuses_the_rest_for_the_time_being(self):
+        daemon, recovery = self.slow_start()
         self.assertEqual(recovery["partitions"], 3)
         self.assertLess(recovery["partitions_opened"], 3)
         self.assertGreater(recovery["bytes"], 3 * 4096)
@@ -73,9 +83,21 @@ class StartTest(unittest.TestCase):
         wait_for(daemon.is_ready, 60, "ready daemon")
         self.assertIn("opening the log: ", daemon.read("daemon.log"))
         self.assertRegex(daemon.read("daemon.log"), r"opening the log took \d+\.\d s")
-        with open(os.path.join(daemon.data, "LOCK"), encoding="utf-8") as lock:
-            os.kill(int(lock.read().split()[0]), signal.SIGKILL)
+        self.signal_traced(daemon, signal.SIGKILL)
         daemon.process.wait(timeout=60)
+
+    @unittest.skipUnless(shutil.which("strace"), "strace makes the device slow")
+    def test_a_signal_during_a_long_start_ends_it_and_loses_nothing(self):
+        daemon, recovery = self.slow_start()
+        self.assertLess(recovery["partitions_opened"], 3)
+        self.signal_traced(daemon, signal.SIGTERM)
+        self.assertEqual(daemon.process.wait(timeout=10), 0, daemon.read("daemon.log"))
+        self.assertIn("SIGTERM while the log opens: leaving", daemon.read("daemon.log"))
+        self.assertFalse(os.path.exists(os.path.join(daemon.data, "http.port")), "it points nobody at a port that is closed")
+        daemon.start()
+        code, out, err = daemon.run("consume", "demo/t")
+        self.assertEqual((code, len(out.splitlines())), (0, 1), err)
+        self.assertEqual(daemon.stop(), 0, daemon.read("daemon.log"))
 
 
 if __name__ == "__main__":
