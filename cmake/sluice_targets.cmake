@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # How a folder becomes a target. The include rules of docs/ARCHITECTURE.md are the DEPS lists, and a test holds the includes to them.
 include(GoogleTest)
+include(${CMAKE_SOURCE_DIR}/sdk/cmake/sluice_add_connector.cmake)
 
 # One precompiled header for the whole tree: the standard library and fmt, nothing of ours and nothing of Asio.
 add_library(sluice_pch OBJECT ${CMAKE_SOURCE_DIR}/cmake/pch.cpp)
@@ -66,30 +67,15 @@ function(sluice_fuzzer name)
   set_property(GLOBAL APPEND PROPERTY SLUICE_FUZZERS ${name})
 endfunction()
 
-# sluice_connector(null_sink DEPS …): the plugin `<build>/plugins/null_sink.so` from src/*.cpp, exporting exactly sluice_entry_v1,
-# and the object library sluice_connector_null_sink for the tests in tests/, which run it without dlopen.
+# sluice_connector(null_sink DEPS …): the plugin `<build>/plugins/null_sink.so` and its tests null_sink_test, as every author makes them.
 function(sluice_connector name)
   cmake_parse_arguments(ARG "" "" "DEPS" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/*.cpp)
-  add_library(sluice_connector_${name} OBJECT ${sources})
-  target_include_directories(sluice_connector_${name} PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/src)
-  target_link_libraries(sluice_connector_${name} PUBLIC sluice::sdk ${ARG_DEPS})
-  target_compile_options(sluice_connector_${name} PRIVATE -fvisibility=hidden -fvisibility-inlines-hidden)
-  set_target_properties(sluice_connector_${name} PROPERTIES CXX_STANDARD 20)
-  add_library(${name} MODULE $<TARGET_OBJECTS:sluice_connector_${name}>)
-  target_link_libraries(${name} PRIVATE sluice::sdk ${ARG_DEPS})
-  set_target_properties(${name} PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/plugins)
-  target_link_options(${name} PRIVATE -Wl,--version-script=${CMAKE_SOURCE_DIR}/cmake/plugin.version)
-  if(NOT SLUICE_SANITIZE)
-    target_link_options(${name} PRIVATE -Wl,-z,defs)
-  endif()
+  sluice_add_connector(${name} DEPS ${ARG_DEPS})
+  set_target_properties(${name}_objects PROPERTIES CXX_STANDARD 20)
+  set_target_properties(${name} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/plugins)
   set_property(GLOBAL APPEND PROPERTY SLUICE_CONNECTORS ${name})
-  if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/tests)
-    file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/tests/*.cpp)
-    sluice_test(${name}_test SOURCES ${tests} LABELS unit connectors DEPS sluice_connector_${name} sluice::sdk_testing ${ARG_DEPS})
-    if(TARGET ${name}_test)
-      target_compile_definitions(${name}_test PRIVATE SLUICE_CONNECTOR_DIR="${CMAKE_CURRENT_SOURCE_DIR}")
-    endif()
+  if(TARGET ${name}_test)
+    sluice_use_pch(${name}_test)
   endif()
 endfunction()
 
