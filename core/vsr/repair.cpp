@@ -23,6 +23,8 @@ void Replica::truncate_to(Op op) {
   ring_.cut(op);
   held_ = op;
   durable_ = std::min(durable_, op);
+  // What it may have lost came after what goes now, and is as little of the log of any view.
+  doubtful_to_ = Op(0);
   epoch_ = epoch_.next();
   truncating_ = true;
   record_changed_ = true;

@@ -74,6 +74,8 @@ Replica::Replica(const ReplicaConfig& config, const Recovered& recovered)
     if (header.op > ring_.head()) ring_.push(header);
   }
   heard_commit_ = commit_ = committed_at(recovered, ring_);
+  // A log loses its end: what reaches as far as the doubt has lost nothing.
+  if (doubtful_to_ <= durable_) doubtful_to_ = Op(0);
 }
 
 void Replica::start(Instant now, Effects& effects) {

@@ -2,11 +2,20 @@
 #include "tests/simulation/vsr/cluster.hpp"
 
 #include <algorithm>
+#include <array>
+
+#include "core/base/bytes.hpp"
+#include "core/base/checksum.hpp"
+#include "tests/simulation/vsr/describe.hpp"
 
 namespace sluice::vsr {
 namespace {
 
 constexpr U128 kRoot{0x12007, 0};
+
+double in_ms(Instant at) {
+  return std::chrono::duration<double, std::milli>(at).count();
+}
 
 // Copies what the message points to, and points to the copy.
 std::vector<Header> detach(Message& message) {
@@ -22,9 +31,9 @@ void attach(Message& message, const std::vector<Header>& headers) {
 
 }  // namespace
 
-Cluster::Cluster(std::size_t replica_count, std::uint64_t seed, View created_view)
-    : random_(seed), quorums_(*Quorums::of(replica_count)), created_view_(created_view), nodes_(replica_count) {
-  for (std::uint8_t i = 0; i < size(); ++i) restart(i);
+Cluster::Cluster(std::size_t replica_count, std::uint64_t seed, View created_view, std::size_t born)
+    : random_(seed), quorums_(*Quorums::of(replica_count)), created_view_(created_view), nodes_(replica_count), checks_(quorums_) {
+  for (std::uint8_t i = 0; i < std::min<std::size_t>(born, size()); ++i) restart(i);
 }
 
 ReplicaConfig Cluster::config(std::uint8_t node) const {
@@ -36,24 +45,31 @@ void Cluster::restart(std::uint8_t node) {
   if (it.replica) return;
   if (!it.record) {
     it.replica = std::make_unique<Replica>(config(node), created_view_);
-    checks_.on_restart(node, created_view_, created_view_);
+    counts.births += counts.events > 0 ? 1 : 0;
   } else {
     std::vector<Header> headers;
-    const std::size_t from = it.log.size() - std::min(it.log.size(), kSuffixMax);
-    for (std::size_t at = from; at < it.log.size(); ++at) headers.push_back(it.log[at].header);
-    const Op known = std::max(Op(it.log.size()), it.record->headers.empty() ? Op(0) : it.record->headers.back().op);
-    const Op commit = std::max(std::min(it.record->commit, known), it.log.empty() ? Op(0) : it.log.back().commit);
-    const Recovered recovered{.view = it.record->view,
-                              .log_view = it.record->log_view,
-                              .commit = commit,
-                              .doubtful_to = it.record->doubtful_to,
-                              .log_headers = headers,
-                              .record_headers = it.record->headers};
-    it.replica = std::make_unique<Replica>(config(node), recovered);
-    checks_.on_restart(node, it.record->view, it.record->log_view);
+    it.replica = std::make_unique<Replica>(config(node), recovered(node, headers));
   }
+  checks_.on_restart(node, it.record ? &*it.record : nullptr, *it.replica, it.lost);
+  it.lost = false;
+  if (trace) trace(fmt::format("{:9.3f} ms  {} starts", in_ms(now_), node));
   it.replica->start(now_, *effects_);
   carry_out(node, {});
+}
+
+Recovered Cluster::recovered(std::uint8_t node, std::vector<Header>& headers) const {
+  const Node& it = nodes_[node];
+  headers.clear();
+  const std::size_t from = it.log.size() - std::min(it.log.size(), kSuffixMax);
+  for (std::size_t at = from; at < it.log.size(); ++at) headers.push_back(it.log[at].header);
+  const Op known = std::max(Op(it.log.size()), it.record->head());
+  const Op commit = std::max(std::min(it.record->commit, known), it.log.empty() ? Op(0) : it.log.back().commit);
+  return {.view = it.record->view,
+          .log_view = it.record->log_view,
+          .commit = commit,
+          .doubtful_to = it.record->doubtful_to,
+          .log_headers = headers,
+          .record_headers = it.record->headers};
 }
 
 void Cluster::restart_without(std::uint8_t node, std::size_t entries) {
@@ -61,14 +77,25 @@ void Cluster::restart_without(std::uint8_t node, std::size_t entries) {
   if (it.replica || !it.record) return;
   it.record->doubtful_to = std::max(it.record->doubtful_to, Op(it.log.size()));
   it.log.resize(it.log.size() - std::min(entries, it.log.size()));
+  // A host refuses a copy that ends below what its record names; here the loss is smaller then.
+  std::vector<Header> headers;
+  while (it.log.size() < it.stable.size() && !Replica::unrecoverable(config(node), recovered(node, headers)).empty()) {
+    it.log.push_back(it.stable[it.log.size()]);
+  }
   it.stable = it.log;
+  it.lost = true;
   restart(node);
 }
 
 void Cluster::crash(std::uint8_t node) {
   Node& it = nodes_[node];
+  if (trace && it.replica) trace(fmt::format("{:9.3f} ms  {} crashes", in_ms(now_), node));
   it.replica.reset();
-  it.disk.clear();
+  it.records.clear();
+  it.writes.clear();
+  it.notices.clear();
+  it.records_issued = it.records_done;
+  it.crash_after.reset();
   it.held.clear();
   it.waiting.clear();
   it.log = it.stable;
@@ -79,38 +106,78 @@ void Cluster::isolate(std::uint8_t node) {
 }
 
 void Cluster::fence(std::uint8_t node) {
+  Node& it = nodes_[node];
+  it.records.clear();
+  it.writes.clear();
+  it.notices.clear();
+  it.held.clear();
+  it.waiting.clear();
+  it.crash_after.reset();
+  checks_.on_fenced(node);
   step(node, Fenced{});
 }
 
 void Cluster::step(std::uint8_t node, const Event& event, Op entry_commit) {
   nodes_[node].replica->step(now_, event, *effects_);
   carry_out(node, entry_commit);
+  observe(node, event);
+}
+
+// Folds what happened and what it led to into the hash.
+void Cluster::observe(std::uint8_t node, const Event& event) {
+  const Replica& replica = *nodes_[node].replica;
+  const std::array<std::uint64_t, 9> values{hash_,
+                                            static_cast<std::uint64_t>(now_.count()),
+                                            node,
+                                            event.index(),
+                                            static_cast<std::uint64_t>(replica.status()),
+                                            std::uint64_t{replica.view().value()} << 32 | replica.log_view().value(),
+                                            replica.commit().value(),
+                                            replica.held().value(),
+                                            replica.head().id.low ^ replica.head().id.high};
+  std::array<std::byte, sizeof(values)> bytes{};
+  for (std::size_t i = 0; i < values.size(); ++i) store_le(bytes.data() + 8 * i, values.at(i));
+  hash_ = xxh3_64(bytes);
+  if (trace) trace(fmt::format("{:9.3f} ms  {} {}  -> {}", in_ms(now_), node, describe(event), describe(replica)));
+}
+
+void Cluster::write(std::uint8_t node, Op entry_commit) {
+  Node& it = nodes_[node];
+  const Effects& effects = *effects_;
+  const View log_view = it.records.empty() ? (it.record ? it.record->log_view : View(0)) : it.records.back().record.log_view;
+  bool amid = false;
+  if (effects.persist) {
+    const StateRecord& record = *effects.persist;
+    amid = record.log_view > log_view;
+    it.records.push_back(
+        {.record = {record.view, record.log_view, record.commit, record.doubtful_to, {record.headers.begin(), record.headers.end()}},
+         .at = soon(faults.sync_max)});
+    ++it.records_issued;
+  }
+  if (effects.truncate) {
+    amid = true;
+    ++counts.truncations;
+    checks_.on_truncated(node, effects.truncate->to.op, it.log);
+    it.log.resize(effects.truncate->to.op.value());
+    it.writes.push_back({.truncate = effects.truncate, .append = {}, .epoch = effects.truncate->epoch, .at = soon(faults.sync_max)});
+  }
+  if (effects.append) {
+    it.log.push_back({.header = appended_, .commit = entry_commit});
+    it.writes.push_back({.truncate = {},
+                         .append = it.log.back(),
+                         .epoch = it.replica->epoch(),
+                         .after_records = it.records_issued,
+                         .at = soon(faults.sync_max)});
+  }
+  if (amid && happens(faults.crash_amid)) it.crash_after = random_.below(4);
 }
 
 void Cluster::carry_out(std::uint8_t node, Op entry_commit) {
   Node& it = nodes_[node];
   const Effects& effects = *effects_;
   ++counts.events;
-  if (effects.persist) {
-    const StateRecord& record = *effects.persist;
-    it.disk.push_back(
-        {.record = Record{record.view, record.log_view, record.commit, record.doubtful_to, {record.headers.begin(), record.headers.end()}},
-         .truncate = {},
-         .append = {},
-         .epoch = {},
-         .at = soon(faults.sync_max)});
-  }
-  if (effects.truncate) {
-    ++counts.truncations;
-    checks_.on_truncated(node, effects.truncate->to.op);
-    it.log.resize(effects.truncate->to.op.value());
-    it.disk.push_back(
-        {.record = {}, .truncate = effects.truncate, .append = {}, .epoch = effects.truncate->epoch, .at = soon(faults.sync_max)});
-  }
-  if (effects.append) {
-    it.log.push_back({.header = appended_, .commit = entry_commit});
-    it.disk.push_back({.record = {}, .truncate = {}, .append = it.log.back(), .epoch = it.replica->epoch(), .at = soon(faults.sync_max)});
-  }
+  counts.sends_max = std::max(counts.sends_max, effects.sends().size());
+  write(node, entry_commit);
   if (effects.commit) checks_.on_commit(node, *effects.commit, it.log);
   checks_.on_step(node, *it.replica);
   for (const Send& send : effects.sends()) {
@@ -179,7 +246,7 @@ void Cluster::post(std::uint8_t from, Letter letter) {
   Node& it = nodes_[from];
   ++it.sent;
   attach(letter.message, letter.headers);
-  checks_.on_sent(from, letter.message, it.stable, it.record->view, it.record->log_view);
+  checks_.on_sent(from, letter.message, it.stable, *it.record);
   if (cut_[from][letter.to] || happens(faults.lose)) {
     ++counts.lost;
     return;
@@ -206,20 +273,52 @@ void Cluster::deliver(std::size_t index) {
   step(letter.to, letter.message, letter.commit);
 }
 
-void Cluster::complete(std::uint8_t node) {
+bool Cluster::crashes_now(std::uint8_t node) {
   Node& it = nodes_[node];
-  DiskOp op = std::move(it.disk.front());
-  it.disk.pop_front();
-  if (op.record) {
-    it.record = std::move(op.record);
-    step(node, StatePersisted{.view = it.record->view, .log_view = it.record->log_view});
-  } else if (op.truncate) {
-    it.stable.resize(std::min<std::size_t>(it.stable.size(), op.truncate->to.op.value()));
-    step(node, Truncated{op.epoch});
-  } else {
-    it.stable.push_back(*op.append);
-    step(node, EntryDurable{.entry = op.append->header.op_id(), .epoch = op.epoch});
+  if (!it.crash_after || faults.crash_amid == 0) return false;
+  if (*it.crash_after > 0) {
+    --*it.crash_after;
+    return false;
   }
+  ++counts.crashes_amid;
+  crash(node);
+  return true;
+}
+
+void Cluster::complete_record(std::uint8_t node) {
+  Node& it = nodes_[node];
+  const View before = it.record ? it.record->log_view : View(0);
+  it.record = std::move(it.records.front().record);
+  it.records.pop_front();
+  ++it.records_done;
+  checks_.on_record(node, *it.record, before, it.stable);
+  if (!crashes_now(node)) step(node, StatePersisted{.view = it.record->view, .log_view = it.record->log_view});
+}
+
+void Cluster::complete_write(std::uint8_t node) {
+  Node& it = nodes_[node];
+  const LogWrite done = it.writes.front();
+  it.writes.pop_front();
+  if (done.truncate) {
+    it.stable.resize(std::min<std::size_t>(it.stable.size(), done.truncate->to.op.value()));
+    if (!crashes_now(node)) step(node, Truncated{done.epoch});
+    return;
+  }
+  it.stable.push_back(done.append);
+  checks_.on_durable(node, *it.record, it.stable);
+  if (crashes_now(node)) return;
+  it.notices.push_back({.durable = {.entry = done.append.header.op_id(), .epoch = done.epoch}, .at = now_});
+  if (happens(faults.late_notice)) {
+    it.notices.back().at = soon(10 * faults.sync_max);
+    ++counts.late_notices;
+  }
+}
+
+void Cluster::notify(std::uint8_t node, std::size_t index) {
+  Node& it = nodes_[node];
+  const EntryDurable durable = it.notices[index].durable;
+  it.notices.erase(it.notices.begin() + static_cast<std::ptrdiff_t>(index));
+  step(node, durable);
 }
 
 bool Cluster::propose_at(std::uint8_t node) {
@@ -247,27 +346,49 @@ std::optional<std::uint8_t> Cluster::primary() const {
   return found;
 }
 
+Cluster::Next Cluster::next(Instant end) const {
+  Next first{.at = end};
+  const auto consider = [&](Instant at, Due due, std::size_t node, std::size_t index) {
+    if (at < first.at) first = {.at = at, .due = due, .node = node, .index = index};
+  };
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    const Node& it = nodes_[i];
+    if (!it.replica) continue;
+    consider(it.replica->next_deadline(), Due::kTick, i, 0);
+    for (std::size_t at = 0; at < it.notices.size(); ++at) consider(it.notices[at].at, Due::kNotice, i, at);
+    if (it.stalled) continue;
+    if (!it.records.empty()) consider(it.records.front().at, Due::kRecord, i, 0);
+    if (!it.writes.empty() && it.writes.front().after_records <= it.records_done) consider(it.writes.front().at, Due::kWrite, i, 0);
+  }
+  for (std::size_t i = 0; i < network_.size(); ++i) consider(network_[i].at, Due::kLetter, 0, i);
+  return first;
+}
+
 void Cluster::run(milliseconds time) {
   const Instant end = now_ + time;
-  while (checks_.wrong().empty()) {
-    // What is due first: a tick, a completion of a disk, a letter.
-    Instant at = end;
-    std::size_t what = 0;
-    std::size_t index = 0;
-    const auto consider = [&](Instant due, std::size_t kind, std::size_t which) {
-      if (due < at) at = due, what = kind, index = which;
-    };
-    for (std::size_t i = 0; i < nodes_.size(); ++i) {
-      if (!nodes_[i].replica) continue;
-      consider(nodes_[i].replica->next_deadline(), 1, i);
-      if (!nodes_[i].disk.empty() && !nodes_[i].stalled) consider(nodes_[i].disk.front().at, 2, i);
+  while (checks_.wrong().empty() && counts.events < events_max) {
+    const Next first = next(end);
+    now_ = std::max(now_, first.at);
+    const auto node = static_cast<std::uint8_t>(first.node);
+    switch (first.due) {
+      case Due::kNothing:
+        return;
+      case Due::kTick:
+        step(node, Tick{});
+        break;
+      case Due::kRecord:
+        complete_record(node);
+        break;
+      case Due::kWrite:
+        complete_write(node);
+        break;
+      case Due::kNotice:
+        notify(node, first.index);
+        break;
+      case Due::kLetter:
+        deliver(first.index);
+        break;
     }
-    for (std::size_t i = 0; i < network_.size(); ++i) consider(network_[i].at, 3, i);
-    now_ = std::max(now_, at);
-    if (what == 0) return;
-    if (what == 1) step(static_cast<std::uint8_t>(index), Tick{});
-    if (what == 2) complete(static_cast<std::uint8_t>(index));
-    if (what == 3) deliver(index);
   }
 }
 

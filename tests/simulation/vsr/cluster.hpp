@@ -5,6 +5,8 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,15 +24,19 @@ using std::chrono::milliseconds;
 struct Faults {
   unsigned lose = 0;
   unsigned repeat = 0;
+  unsigned late_notice = 0;  // that an entry is durable is told some time after it is
+  unsigned crash_amid = 0;   // a crash between the writes of a truncation, or of a log that is taken over
   milliseconds delay_max{1};
   milliseconds sync_max{1};
 };
 
-// Replicas of one group with their disks, on one thread, with a simulated network and time. A disk carries out records, truncations and
-// appends in order; a crash loses what it has not carried out. Gates are honoured. Same seed, same run.
+// Replicas of one group with their disks, on one thread, with a simulated network and time. A disk has a file for the record and one for
+// the log: each carries out its writes in order, the two in any, but an append waits for every record and truncation before it. A crash
+// loses what is not carried out. Gates are honoured. Same seed, same run, same hash.
 class Cluster {
  public:
-  Cluster(std::size_t replica_count, std::uint64_t seed, View created_view = View(0));
+  // `born`: how many of the replicas start at once, the first ones; each of the others with the first restart().
+  Cluster(std::size_t replica_count, std::uint64_t seed, View created_view = View(0), std::size_t born = kReplicasMax);
 
   // Runs until the time is over, or something is wrong.
   void run(milliseconds time);
@@ -45,6 +51,7 @@ class Cluster {
   void cut(std::uint8_t from, std::uint8_t to) { cut_[from][to] = true; }
   void isolate(std::uint8_t node);
   void heal() { cut_ = {}; }
+  // A write fails now: nothing of what is under way becomes durable.
   void fence(std::uint8_t node);
   // Holds back what the disk of this replica does, until released.
   void stall_disk(std::uint8_t node, bool stalled) { nodes_[node].stalled = stalled; }
@@ -69,22 +76,34 @@ class Cluster {
     std::size_t repaired = 0;
     std::size_t lost = 0;
     std::size_t views = 0;  // that got a primary
+    std::size_t crashes_amid = 0;
+    std::size_t late_notices = 0;
+    std::size_t births = 0;     // of replicas that were not there from the beginning
+    std::size_t sends_max = 0;  // of one step
   };
   Counts counts;
+  // run() ends before the event with this number.
+  std::size_t events_max = std::numeric_limits<std::size_t>::max();
+  // Told of each event, in words, with what became of it.
+  std::function<void(const std::string&)> trace;
+  // Of all events so far and the state that each left.
+  [[nodiscard]] std::uint64_t hash() const { return hash_; }
 
  private:
-  struct Record {
-    View view;
-    View log_view;
-    Op commit;
-    Op doubtful_to;
-    std::vector<Header> headers;
+  struct RecordWrite {
+    StoredRecord record;
+    Instant at{};
   };
-  struct DiskOp {
-    std::optional<Record> record;
+  // A truncation, or an append.
+  struct LogWrite {
     std::optional<Truncation> truncate;
-    std::optional<StoredEntry> append;
+    StoredEntry append{};
     LogEpoch epoch;
+    std::size_t after_records = 0;  // the append waits for so many records
+    Instant at{};
+  };
+  struct Notice {
+    EntryDurable durable;
     Instant at{};
   };
   // A message with the headers that it points to.
@@ -98,19 +117,41 @@ class Cluster {
   };
   struct Node {
     std::unique_ptr<Replica> replica;
-    std::vector<StoredEntry> log;     // as written
-    std::vector<StoredEntry> stable;  // as durable
-    std::optional<Record> record;     // durable
-    std::deque<DiskOp> disk;
-    std::vector<Letter> held;   // behind their gates
-    std::vector<OpId> waiting;  // client entries of this primary
+    std::vector<StoredEntry> log;        // as written
+    std::vector<StoredEntry> stable;     // as durable
+    std::optional<StoredRecord> record;  // durable
+    std::deque<RecordWrite> records;
+    std::deque<LogWrite> writes;
+    std::vector<Notice> notices;
+    std::size_t records_issued = 0;
+    std::size_t records_done = 0;
+    std::optional<std::size_t> crash_after;  // so many writes more
+    std::vector<Letter> held;                // behind their gates
+    std::vector<OpId> waiting;               // client entries of this primary
     bool stalled = false;
+    bool lost = false;  // entries, since it was up
     std::uint64_t sent = 0;
   };
 
   void step(std::uint8_t node, const Event& event, Op entry_commit = {});
   void carry_out(std::uint8_t node, Op entry_commit);
-  void complete(std::uint8_t node);
+  void write(std::uint8_t node, Op entry_commit);
+  void complete_record(std::uint8_t node);
+  void complete_write(std::uint8_t node);
+  void notify(std::uint8_t node, std::size_t index);
+  // What a start finds; the headers of the log go to `headers`.
+  [[nodiscard]] Recovered recovered(std::uint8_t node, std::vector<Header>& headers) const;
+  [[nodiscard]] bool crashes_now(std::uint8_t node);
+  // What is due first, before `end`.
+  enum class Due : std::uint8_t { kNothing, kTick, kRecord, kWrite, kNotice, kLetter };
+  struct Next {
+    Instant at{};
+    Due due = Due::kNothing;
+    std::size_t node = 0;
+    std::size_t index = 0;
+  };
+  [[nodiscard]] Next next(Instant end) const;
+  void observe(std::uint8_t node, const Event& event);
   void release(std::uint8_t node);
   void post(std::uint8_t from, Letter letter);
   void deliver(std::size_t index);
@@ -133,6 +174,7 @@ class Cluster {
   std::array<std::array<Instant, kReplicasMax>, kReplicasMax> last_at_{};
   std::uint64_t next_id_ = 1;
   std::size_t answered_ = 0;
+  std::uint64_t hash_ = 0;
   View newest_primary_view_;
   std::unique_ptr<Effects> effects_ = std::make_unique<Effects>();
   Checks checks_;

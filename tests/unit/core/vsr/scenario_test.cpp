@@ -211,6 +211,72 @@ TEST_F(Scenario, AReplicaInDoubtDoesNotVoteAwayWhatItMayHaveAcknowledged) {
   expect_converged();
 }
 
+// Once a later view has decided without the entry, its acknowledgement binds nobody: a replica that lost it takes over a log that ends
+// below, and says so in the next election.
+TEST_F(Scenario, AnAcknowledgementIsVoidOnceALaterViewHasDecidedWithoutTheEntry) {
+  append();
+  pass(100);
+  group_->cut(0, 1);
+  group_->cut(2, 0);
+  group_->stall_disk(0, true);
+  append();  // durable at 2 alone, which acknowledges it to nobody
+  crash({0, 2});
+  group_->stall_disk(0, false);
+  heal();
+  group_->restart_without(2, 1);
+  EXPECT_TRUE(group_->replica(2).doubtful());
+  restart({0});
+  pass(3000);
+  EXPECT_FALSE(group_->replica(2).doubtful());
+  ASSERT_TRUE(group_->primary().has_value());
+  const std::uint8_t primary = *group_->primary();
+  isolate(primary);
+  pass(3000);
+  heal();
+  pass(1500);
+  append();
+  expect_committed(2);
+}
+
+// A log loses its end. So one that reaches as far as its doubt has lost nothing,
+TEST_F(Scenario, ALogThatReachesItsDoubtIsInNoneWhateverIsTruncatedLater) {
+  append();
+  pass(100);
+  isolate(0);
+  append_at(0);
+  append_at(0);
+  after_an_election();
+  append();
+  crash({0});
+  group_->restart_without(0, 0);
+  heal();
+  for (int i = 0; i < 1500; ++i) {
+    pass(1);
+    ASSERT_FALSE(group_->replica(0).doubtful()) << i << " ms: " << group_->text();
+  }
+  expect_converged();
+}
+// and what it lost above an entry that a view truncates is as little of that view.
+TEST_F(Scenario, ATruncationEndsTheDoubtAboveIt) {
+  append();
+  pass(100);
+  isolate(0);
+  for (int i = 0; i < 3; ++i) append_at(0);
+  after_an_election();
+  append();
+  crash({0});
+  group_->restart_without(0, 1);
+  EXPECT_TRUE(group_->replica(0).doubtful());
+  heal();
+  for (int i = 0; i < 1500; ++i) {
+    pass(1);
+    if (group_->replica(0).log_view() > View(0)) {
+      ASSERT_FALSE(group_->replica(0).doubtful()) << i << " ms: " << group_->text();
+    }
+  }
+  expect_converged();
+}
+
 // Fenced is silent: not even a heartbeat.
 TEST_F(Scenario, AFencedPrimarySaysNothingMore) {
   append();
