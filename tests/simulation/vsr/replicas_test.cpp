@@ -40,13 +40,13 @@ void run_seeds(std::size_t replica_count, std::uint64_t seeds) {
 }
 
 TEST(Replicas, OneKeepsWhatItAnswered) {
-  run_seeds(1, 20);
+  run_seeds(1, 10);
 }
 TEST(Replicas, ThreeAgreeAndLoseNothingWhateverHappens) {
-  run_seeds(3, 40);
+  run_seeds(3, 10);
 }
 TEST(Replicas, FiveAgreeAndLoseNothingWhateverHappens) {
-  run_seeds(5, 20);
+  run_seeds(5, 5);
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ struct Floor {
   std::size_t per_hundred_seeds;
   std::size_t seen;
 };
-constexpr std::uint64_t kSeedsForFloors = 100;  // fewer say nothing on average
+constexpr std::uint64_t kSeedsForFloors = 50;  // fewer say nothing on average
 
 std::uint64_t g_seed = 0;  // under way, for the handler
 
