@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <utility>
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "runtime/app/cli_commands.hpp"
@@ -60,6 +61,19 @@ void add_plugin_commands(CLI::App& app, CommandLine& line) {
   add_places(inspect);
 }
 
+void add_new_commands(CLI::App& app, CommandLine& line) {
+  CLI::App* group = app.add_subcommand("new", "Begin a connector of your own: a folder that builds, with tests, without a back end");
+  group->require_subcommand(1);
+  for (const char* kind : {"sink", "source"}) {
+    auto& wanted = line.make<NewConnector>();
+    wanted.kind = kind;
+    CLI::App* command = add_command(*group, line, kind, fmt::format("A folder NAME with a {}", kind),
+                                    [&wanted](const Console& console) { return new_connector(console, wanted); });
+    command->add_option("NAME", wanted.name, "Lower-case words with underscores, for example acme_events")->required();
+    command->add_option("--dir", wanted.dir, "Where the folder is made")->capture_default_str();
+  }
+}
+
 void add_other_commands(CLI::App& app, CommandLine& line) {
   auto& path = line.make<std::filesystem::path>();
   auto& judging = line.make<LogJudging>();
@@ -116,6 +130,7 @@ void add_other_commands(CLI::App& app, CommandLine& line) {
 void add_offline_commands(CLI::App& app, CommandLine& line) {
   add_daemon_commands(app, line);
   add_plugin_commands(app, line);
+  add_new_commands(app, line);
   add_other_commands(app, line);
 }
 

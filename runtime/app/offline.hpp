@@ -31,6 +31,14 @@ struct PluginPlaces {
 [[nodiscard]] Result<ExitCode> plugin_list(const Console& console, const PluginPlaces& places);
 [[nodiscard]] Result<ExitCode> plugin_inspect(const Console& console, const PluginPlaces& places, const std::string& plugin);
 
+struct NewConnector {
+  std::string kind;  // "sink" or "source"
+  std::string name;
+  std::filesystem::path dir = ".";  // the connector's folder is made in it
+};
+// Copies a template of the installation out, renames it and says what to do next.
+[[nodiscard]] Result<ExitCode> new_connector(const Console& console, const NewConnector& wanted);
+
 // `path`: a data directory, the directory of one group, or a segment file. kFailure if a file is damaged.
 [[nodiscard]] Result<ExitCode> log_dump(const Console& console, const std::filesystem::path& path);
 struct LogJudging {
