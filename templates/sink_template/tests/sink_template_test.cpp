@@ -46,7 +46,7 @@ struct FakeBackEnd final : BackEnd {
   }
 };
 
-// The back end of the sinks that are made while the test runs.
+// What the next sink's back end does; then that back end itself.
 FakeBackEnd* fake = nullptr;
 
 struct SinkOnFake final : SinkTemplate {
@@ -62,6 +62,7 @@ struct SinkOnFake final : SinkTemplate {
 class SinkTemplateDelivery : public ::testing::Test {
  protected:
   void SetUp() override { fake = &script_; }
+  void TearDown() override { fake = nullptr; }
   void start() {
     const std::optional<Outcome> failure = sink_->open(kSettings);
     ASSERT_FALSE(failure) << failure->text;
@@ -75,7 +76,9 @@ class SinkTemplateDelivery : public ::testing::Test {
 };
 
 std::optional<Outcome> open_with(const std::string& settings) {
-  SinkOf<SinkTemplate> sink;
+  FakeBackEnd script;
+  fake = &script;
+  SinkOf<SinkOnFake> sink;
   return sink->open(settings);
 }
 

@@ -12,7 +12,6 @@ import glob
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -102,6 +101,10 @@ class World:
                 daemon.wait()
 
 
+def tests_passed(output):
+    return int(re.search(r"100% tests passed, 0 tests failed out of (\d+)", output).group(1))
+
+
 def follow(root, prefix, compiler, connector):
     kind, name, type_name, todo = connector
     started = time.monotonic()
@@ -111,7 +114,7 @@ def follow(root, prefix, compiler, connector):
     world.run(configure)
     world.run(build)
     tested = world.run(test)
-    count = int(re.search(r"100% tests passed, 0 tests failed out of (\d+)", tested).group(1))
+    count = tests_passed(tested)
     check(count >= TESTS_MIN, f"{count} tests, at least {TESTS_MIN} are expected")
     inspected = world.run(f"{world.program} plugin inspect {name}/build/{name}.so")
     check(f"{kind} {name} 0.1.0" in inspected, f"`plugin inspect` does not tell of it:\n{inspected}")
@@ -120,26 +123,29 @@ def follow(root, prefix, compiler, connector):
           flush=True)
 
 
+def installation(arguments, scratch):
+    """The prefix and the compilers that its SDK goes with."""
+    compilers = ["clang++-19", "g++-12"]
+    if arguments[0] == "--prefix":
+        return os.path.abspath(arguments[1]), compilers
+    prefix = os.path.join(scratch, "prefix")
+    subprocess.run(["cmake", "--install", arguments[0], "--prefix", prefix], check=True, stdout=subprocess.DEVNULL)
+    if cache_entry(arguments[0], "SLUICE_SANITIZE"):
+        compilers = [cache_entry(arguments[0], "CMAKE_CXX_COMPILER")]
+    return prefix, compilers
+
+
 def main():
     started = time.monotonic()
-    scratch = tempfile.mkdtemp(prefix="sluice-scaffold-")
-    try:
-        compilers = ["clang++-19", "g++-12"]
-        if sys.argv[1] == "--prefix":
-            prefix = os.path.abspath(sys.argv[2])
-        else:
-            prefix = os.path.join(scratch, "prefix")
-            subprocess.run(["cmake", "--install", sys.argv[1], "--prefix", prefix], check=True, stdout=subprocess.DEVNULL)
-            if cache_entry(sys.argv[1], "SLUICE_SANITIZE"):
-                compilers = [cache_entry(sys.argv[1], "CMAKE_CXX_COMPILER")]
-        for compiler in compilers:
-            for connector in CONNECTORS:
-                follow(os.path.join(scratch, f"{os.path.basename(compiler)}_{connector[1]}"), prefix, compiler, connector)
-    except Failed as failed:
-        print(f"scaffold: FAILED: {failed}")
-        return 1
-    finally:
-        shutil.rmtree(scratch)
+    with tempfile.TemporaryDirectory(prefix="sluice-scaffold-") as scratch:
+        prefix, compilers = installation(sys.argv[1:], scratch)
+        try:
+            for compiler in compilers:
+                for connector in CONNECTORS:
+                    follow(os.path.join(scratch, f"{os.path.basename(compiler)}_{connector[1]}"), prefix, compiler, connector)
+        except Failed as failed:
+            print(f"scaffold: FAILED: {failed}")
+            return 1
     print(f"scaffold: {len(compilers)} compilers, {len(CONNECTORS)} connectors each, {(time.monotonic() - started) / 60:.1f} min")
     return 0
 
