@@ -2,6 +2,7 @@
 // Taking over the log of a view: paper §4.2, start_view, and §4.3.
 #include <algorithm>
 
+#include "core/base/mutation.hpp"
 #include "core/vsr/replica.hpp"
 
 namespace sluice::vsr {
@@ -37,6 +38,7 @@ void Replica::on_start_view(ReplicaIndex from, View view, const StartView& start
     become_backup(from);
     return;
   }
+  if (SLUICE_MUTATED(kVsrCommitUncompared)) hear_commit(start.commit);
   if (adopt(view, start.commit, start.headers) == Adoption::kAdopted) {
     become_backup(from);
     return;
@@ -63,7 +65,7 @@ Replica::Adoption Replica::adopt(View view, Op commit, std::span<const Header> h
   const Op head = headers.empty() ? Op(0) : headers.back().op;
   // Older than what was heard of the same view since.
   if (commit_ > head) return Adoption::kBehind;
-  if (durable_.next() < first) return Adoption::kBehind;
+  if (held_.next() < first || (durable_.next() < first && !SLUICE_MUTATED(kVsrAdoptsBeforeDurable))) return Adoption::kBehind;
   // The entry before the headers ties the two logs together; or the commit here does, if it is among the headers.
   if (commit_ < first && first > Op(1) && (!ring_.holds(first - 1) || ring_.id(first - 1) != headers.front().parent))
     return Adoption::kBehind;
@@ -72,11 +74,13 @@ Replica::Adoption Replica::adopt(View view, Op commit, std::span<const Header> h
     return Adoption::kBehind;
   }
   Op same = std::max(commit_, first - 1);
-  while (same < std::min(head, ring_.head()) && ring_.has(headers[same.next() - first].op_id())) same = same.next();
+  while (!SLUICE_MUTATED(kVsrTruncatesTheSame) && same < std::min(head, ring_.head()) &&
+         (ring_.has(headers[same.next() - first].op_id()) || SLUICE_MUTATED(kVsrSameByOp)))
+    same = same.next();
   if (held_ > same) {
     // Not in the log of the view, so never committed. The certificate waits until it is gone.
     truncate_to(same);
-    return Adoption::kTruncating;
+    if (!SLUICE_MUTATED(kVsrCertifiesBeforeTruncation)) return Adoption::kTruncating;
   }
   if (ring_.head() > same) ring_.cut(same);
   while (ring_.head() < head) ring_.push(headers[ring_.head().next() - first]);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 
+#include "core/base/assert.hpp"
 #include "core/base/strong_type.hpp"
 #include "core/vsr/ids.hpp"
 #include "core/vsr/message.hpp"
@@ -58,7 +59,8 @@ struct Serving {
 // What a step asks of the host. Spans in it point into it, and live until the next step into the same object. Reused: it is large.
 class Effects {
  public:
-  static constexpr std::size_t kSendsMax = 64;
+  // The longest step is a tick of a primary: to each of the others a commit, and what it has not acknowledged.
+  static constexpr std::size_t kSendsMax = (kReplicasMax - 1) * (1 + kResentEntriesMax);
 
   // Persist, truncate and append are carried out in this order.
   std::optional<StateRecord> persist;
@@ -72,9 +74,9 @@ class Effects {
 
  private:
   friend class Replica;
-  // What finds no room is lost, as any message may be: whoever needs it sends it again.
   void push(const Send& send) {
-    if (send_count_ < kSendsMax) sends_[send_count_++] = send;
+    SLUICE_ASSERT(send_count_ < kSendsMax, "more than {} messages in one step", kSendsMax);
+    sends_[send_count_++] = send;
   }
 
   std::array<Send, kSendsMax> sends_{};

@@ -23,14 +23,9 @@ struct EntryDurable {
 struct Truncated {
   LogEpoch epoch;
 };
-// The state record with these numbers is durable.
-struct StatePersisted {
-  View view;
-  View log_view;
-};
 // A write or a sync of the log or the state failed: nothing leaves this replica any more.
 struct Fenced {};
 
-using Event = std::variant<Tick, Message, Proposed, EntryDurable, Truncated, StatePersisted, Fenced>;
+using Event = std::variant<Tick, Message, Proposed, EntryDurable, Truncated, Fenced>;
 
 }  // namespace sluice::vsr

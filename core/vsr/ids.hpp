@@ -19,6 +19,8 @@ inline constexpr std::size_t kReplicasMax = 5;
 inline constexpr std::size_t kPipelineMax = 127;
 // Headers of a suffix: the commit and what is prepared beyond it.
 inline constexpr std::size_t kSuffixMax = kPipelineMax + 1;
+// Entries that one resend repeats to one backup.
+inline constexpr std::size_t kResentEntriesMax = 8;
 
 // One entry. Two entries are the same only if their ids are: an op alone names a place, not what stands there.
 struct OpId {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/vsr/merge_dvc.hpp"
+#include "core/base/mutation.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -14,7 +15,7 @@ enum class Claim : std::uint8_t { kCopy, kNack, kAbstain };
 Claim claim_of(const Dvc& dvc, const Header& entry) {
   // Whoever acknowledges an entry is at that time in its view or a later one, and has that as a durable log_view.
   if (dvc.log_view < entry.view) return Claim::kNack;
-  if (entry.op > dvc.op) return entry.op > dvc.doubtful_to ? Claim::kNack : Claim::kAbstain;
+  if (entry.op > dvc.op) return entry.op > dvc.doubtful_to || SLUICE_MUTATED(kVsrAbsentIsNack) ? Claim::kNack : Claim::kAbstain;
   if (!dvc.covers(entry.op)) return Claim::kAbstain;
   // Had it acknowledged the one, a later view must have decided against it before the other took the place.
   if (dvc.header(entry.op).id != entry.id) return Claim::kNack;
@@ -25,8 +26,9 @@ Claim claim_of(const Dvc& dvc, const Header& entry) {
 
 // Of the reports with the newest log_view, the one that knows most.
 const Dvc& best_of(std::span<const Dvc> dvcs) {
-  return *std::ranges::max_element(
-      dvcs, [](const Dvc& a, const Dvc& b) { return a.log_view != b.log_view ? a.log_view < b.log_view : a.op < b.op; });
+  return *std::ranges::max_element(dvcs, [](const Dvc& a, const Dvc& b) {
+    return a.log_view != b.log_view && !SLUICE_MUTATED(kVsrLongestLogWins) ? a.log_view < b.log_view : a.op < b.op;
+  });
 }
 
 // Where a report contradicts the canonical log: what is committed is in it, and all logs of its view are the same as far as they go.
@@ -54,7 +56,7 @@ Tally tally(std::span<const Dvc> dvcs, const Header& entry) {
 }  // namespace
 
 Outcome merge_dvc(std::span<const Dvc> dvcs, Quorums quorums) {
-  if (dvcs.size() < quorums.view_change()) return {};
+  if (dvcs.size() + (SLUICE_MUTATED(kVsrMergesFewer) ? 1 : 0) < quorums.view_change()) return {};
   const Dvc& best = best_of(dvcs);
   Outcome outcome{.log_view = best.log_view};
   Op last = best.op;  // of the canonical log, as far as anyone with it can tell
@@ -74,7 +76,8 @@ Outcome merge_dvc(std::span<const Dvc> dvcs, Quorums quorums) {
   outcome.head = outcome.commit;
   while (outcome.head < best.op) {
     const Tally sum = tally(dvcs, best.header(outcome.head.next()));
-    if (sum.copies == 0 && sum.nacks < quorums.nack()) return {.verdict = unavailable, .op = outcome.head.next()};
+    if (sum.copies == 0 && sum.nacks < quorums.nack() && !SLUICE_MUTATED(kVsrDropsWithoutProof))
+      return {.verdict = unavailable, .op = outcome.head.next()};
     if (sum.copies == 0) break;
     outcome.head = outcome.head.next();
   }

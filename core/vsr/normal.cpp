@@ -2,12 +2,10 @@
 // Normal operation: paper §4.1.
 #include <algorithm>
 
+#include "core/base/mutation.hpp"
 #include "core/vsr/replica.hpp"
 
 namespace sluice::vsr {
-
-// Entries that one resend repeats to one backup.
-static constexpr std::uint64_t kResentEntriesMax = 8;
 
 bool Replica::can_prepare() const {
   return status_ == Status::kNormal && is_primary() && !truncating_ && held_ == ring_.head() && ring_.head() - commit_ < kPipelineMax &&
@@ -49,7 +47,8 @@ void Replica::on_commit(ReplicaIndex from, const Commit& commit) {
 
 void Replica::on_durable(OpId entry, LogEpoch epoch) {
   // A completion from before a truncation says nothing of the log after it.
-  if (epoch != epoch_ || entry.op > held_ || entry.op <= durable_ || !ring_.has(entry)) return;
+  const bool current = (epoch == epoch_ && ring_.has(entry)) || SLUICE_MUTATED(kVsrOldCompletionCounts);
+  if (!current || entry.op > held_ || entry.op <= durable_) return;
   durable_ = entry.op;
   if (doubtful_to_ != Op(0) && durable_ >= doubtful_to_) {
     doubtful_to_ = Op(0);
@@ -68,9 +67,13 @@ void Replica::on_durable(OpId entry, LogEpoch epoch) {
 }
 
 void Replica::acknowledge() {
-  if (durable_ == Op(0) || !ring_.holds(durable_)) return;
-  const OpId entry{durable_, ring_.id(durable_)};
-  send(primary(), PrepareOk{entry}, {.view = view_, .log_view = view_, .entry = entry, .epoch = epoch_});
+  const Op op = SLUICE_MUTATED(kVsrAckBeforeDurable) ? held_ : durable_;
+  if (op == Op(0) || !ring_.holds(op)) return;
+  const OpId entry{op, ring_.id(op)};
+  Gate gate{.view = view_, .log_view = view_, .entry = entry, .epoch = epoch_};
+  if (SLUICE_MUTATED(kVsrAckBeforeDurable)) gate.entry = {};
+  if (SLUICE_MUTATED(kVsrAckBeforeLogView)) gate.log_view = View(0);
+  send(primary(), PrepareOk{entry}, gate);
 }
 
 void Replica::on_prepare_ok(ReplicaIndex from, const PrepareOk& ok) {
@@ -83,18 +86,19 @@ void Replica::on_prepare_ok(ReplicaIndex from, const PrepareOk& ok) {
 void Replica::hear_commit(Op commit) {
   heard_commit_ = std::max(heard_commit_, commit);
   // The head is of this view's log, so what lies below it is what was committed.
-  commit_ = std::max(commit_, std::min(heard_commit_, ring_.head()));
+  commit_ = std::max(commit_, std::min(heard_commit_, SLUICE_MUTATED(kVsrCommitBeyondHead) ? heard_commit_ : ring_.head()));
 }
 
 void Replica::count_acknowledgements() {
   if (status_ != Status::kNormal || !is_primary()) return;
-  // Its own counts like any other: only once the entry, and that it is of this view, is durable.
-  acknowledged_[config_.self.value()] = persisted_log_view_ == view_ ? durable_ : Op(0);
+  // Its own counts like any other, once the entry is durable. That its log_view is durable too the others' votes say, for nothing of the
+  // view reached them before; and a single replica appends nothing before.
+  acknowledged_[config_.self.value()] = durable_;
   std::array<Op, kReplicasMax> sorted = acknowledged_;
   const auto end = sorted.begin() + config_.quorums.count();
   std::sort(sorted.begin(), end, std::greater<>());
   const Op before = commit_;
-  hear_commit(sorted[config_.quorums.replication() - 1U]);
+  hear_commit(sorted[config_.quorums.replication() - (SLUICE_MUTATED(kVsrCommitsWithFewer) && config_.quorums.count() > 1 ? 2U : 1U)]);
   if (commit_ > before || commit_ == held_) progress_at_ = now_;
 }
 

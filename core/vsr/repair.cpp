@@ -2,6 +2,7 @@
 // Repair. What is missing is computed from what is known now, each time anew.
 #include <algorithm>
 
+#include "core/base/mutation.hpp"
 #include "core/vsr/replica.hpp"
 
 namespace sluice::vsr {
@@ -15,6 +16,7 @@ void Replica::take(const Header& header) {
   if (header.op > ring_.head()) ring_.push(header);
   held_ = header.op;
   effects_->append = header.op_id();
+  if (SLUICE_MUTATED(kVsrHeldIsDurable)) durable_ = held_;
   commit_ = std::max(commit_, certified() ? std::min(heard_commit_, ring_.head()) : Op(0));
 }
 
@@ -56,9 +58,9 @@ void Replica::on_request_entries(ReplicaIndex from, const RequestEntries& reques
 void Replica::on_repair_entry(const RepairEntry& repair) {
   const Header& header = repair.header;
   if (truncating_ || held_ - durable_ >= kPipelineMax || (status_ == Status::kNormal && is_primary())) return;
-  if (header.op == held_.next() && ring_.has(header.op_id())) {
+  if (header.op == held_.next() && (ring_.has(header.op_id()) || (SLUICE_MUTATED(kVsrRepairByOp) && ring_.holds(header.op)))) {
     take(header);
-  } else if (header.op <= repair.commit && !ring_.has(header.op_id())) {
+  } else if (header.op <= repair.commit && !ring_.has(header.op_id()) && !(SLUICE_MUTATED(kVsrCommittedByOp) && ring_.holds(header.op))) {
     on_committed_entry(header);
   } else if (header.op <= repair.commit && header.op <= held_ && header.op > commit_) {
     commit_ = header.op;  // the same entry, and so are all below it
@@ -75,7 +77,7 @@ void Replica::on_committed_entry(const Header& header) {
     // What is here in its place never was committed, nor what follows that.
     if (certified() && !behind_) return;
     if (held_ > commit_) {
-      truncate_to(commit_);
+      truncate_to(SLUICE_MUTATED(kVsrTruncatesAtCommit) && commit_ > Op(0) ? commit_ - 1 : commit_);
     } else {
       ring_.cut(commit_);
       record_changed_ = true;

@@ -7,6 +7,7 @@
 
 #include "core/base/bytes.hpp"
 #include "core/base/checksum.hpp"
+#include "core/base/mutation.hpp"
 #include "core/base/overload.hpp"
 
 namespace sluice::vsr {
@@ -62,8 +63,7 @@ std::string_view Replica::unrecoverable(const ReplicaConfig& config, const Recov
 Replica::Replica(const ReplicaConfig& config, const Recovered& recovered)
     : config_(config),
       view_(recovered.view),
-      log_view_(recovered.log_view),
-      persisted_log_view_(recovered.log_view),
+      log_view_(SLUICE_MUTATED(kVsrRestartCertifies) ? recovered.view : recovered.log_view),
       ring_(config.root_id),
       doubtful_to_(recovered.doubtful_to) {
   const std::string_view reason = unrecoverable(config, recovered);
@@ -71,11 +71,12 @@ Replica::Replica(const ReplicaConfig& config, const Recovered& recovered)
   for (const Header& header : recovered.log_headers) ring_.push(header);
   held_ = durable_ = ring_.head();
   for (const Header& header : recovered.record_headers) {
-    if (header.op > ring_.head()) ring_.push(header);
+    if (header.op > ring_.head() && !SLUICE_MUTATED(kVsrRecordHeadersForgotten)) ring_.push(header);
   }
   heard_commit_ = commit_ = committed_at(recovered, ring_);
   // A log loses its end: what reaches as far as the doubt has lost nothing.
   if (doubtful_to_ <= durable_) doubtful_to_ = Op(0);
+  if (SLUICE_MUTATED(kVsrPrimaryGoesOn) && is_primary()) status_ = Status::kNormal;
 }
 
 void Replica::start(Instant now, Effects& effects) {
@@ -86,14 +87,9 @@ void Replica::start(Instant now, Effects& effects) {
   heartbeat_at_ = now;
   resend_at_ = now + config_.timing.resend;
   election_at_ = election_deadline();
-  if (status_ == Status::kRecovering) {
-    // A single replica has nobody to ask, and what it prepared in its last view may be lost: it begins the next one.
-    if (config_.quorums.count() == 1) {
-      enter_view_change(view_.next());
-    } else {
-      send_to_others(RequestStartView{}, {.view = view_});
-    }
-  }
+  // A single replica has nobody to ask, and what it prepared in its last view may be lost: it begins the next one. The others ask with the
+  // first tick, or as soon as they hear a primary.
+  if (status_ == Status::kRecovering && config_.quorums.count() == 1) enter_view_change(view_.next());
   finish();
 }
 
@@ -108,11 +104,7 @@ void Replica::step(Instant now, const Event& event, Effects& effects) {
                [this](const Message& message) { on_message(message); }, [this](const Proposed& proposed) { on_proposed(proposed.header); },
                [this](const EntryDurable& durable) { on_durable(durable.entry, durable.epoch); },
                [this](const Truncated& truncated) { on_truncated(truncated.epoch); },
-               [this](const StatePersisted& persisted) {
-                 persisted_log_view_ = std::max(persisted_log_view_, persisted.log_view);
-                 count_acknowledgements();
-               },
-               [this](const Fenced&) { status_ = Status::kFenced; }},
+               [this](const Fenced&) { status_ = SLUICE_MUTATED(kVsrFencedSpeaks) ? status_ : Status::kFenced; }},
       event);
   if (status_ == Status::kFenced) {
     effects.clear();
@@ -137,7 +129,7 @@ void Replica::on_message(const Message& message) {
                  if (runs_elsewhere()) meet_newer_view(from);
                },
                [&](const Commit& commit) {
-                 if (normal && from_primary) on_commit(from, commit);
+                 if ((normal || SLUICE_MUTATED(kVsrCommitOfAnyView)) && from_primary) on_commit(from, commit);
                  if (runs_elsewhere()) meet_newer_view(from);
                },
                [&](const PrepareOk& ok) {
@@ -185,7 +177,7 @@ void Replica::resend() {
       send(primary(), DoViewChange{own_report()});
     }
   }
-  request_missing();
+  if (!SLUICE_MUTATED(kVsrRepairsOnce)) request_missing();
 }
 
 Instant Replica::next_deadline() const {

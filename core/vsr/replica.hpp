@@ -84,6 +84,7 @@ class Replica {
   [[nodiscard]] Op commit() const { return commit_; }
   [[nodiscard]] OpId head() const { return ring_.head_id(); }
   [[nodiscard]] Op held() const { return held_; }
+  [[nodiscard]] Op durable() const { return durable_; }
   [[nodiscard]] LogEpoch epoch() const { return epoch_; }
   [[nodiscard]] bool doubtful() const { return doubtful_to_ > durable_; }
   [[nodiscard]] ReplicaIndex primary() const { return config_.quorums.primary(view_); }
@@ -166,7 +167,6 @@ class Replica {
   Status status_ = Status::kRecovering;
   View view_;
   View log_view_;
-  View persisted_log_view_;
   HeaderRing ring_;  // what is known of the log: up to the head
   Op held_;          // of that, what is in the log
   Op durable_;       // of that, what is durable

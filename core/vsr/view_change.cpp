@@ -2,6 +2,7 @@
 // View changes: paper §4.2. A replica leaves its view only when a quorum wants to.
 #include <algorithm>
 
+#include "core/base/mutation.hpp"
 #include "core/vsr/replica.hpp"
 
 namespace sluice::vsr {
@@ -45,6 +46,7 @@ void Replica::count_wanted() {
 void Replica::enter_view_change(View view) {
   SLUICE_ASSERT(view > view_, "view {} after {}", view, view_);
   view_ = view;
+  if (SLUICE_MUTATED(kVsrEmptyLogCertifies) && ring_.head() == Op(0)) log_view_ = view;
   status_ = Status::kViewChange;
   record_changed_ = true;
   acknowledged_.fill(Op(0));
@@ -55,7 +57,7 @@ void Replica::enter_view_change(View view) {
     reports_ = std::make_unique<Reports>();
     try_start();
   } else {
-    send(primary(), DoViewChange{own_report()});
+    send(primary(), DoViewChange{own_report()}, {.view = SLUICE_MUTATED(kVsrReportBeforeRecord) ? View(0) : view_});
   }
 }
 
@@ -65,15 +67,15 @@ Dvc Replica::own_report() {
           .log_view = log_view_,
           .op = ring_.head(),
           .commit = commit_,
-          .doubtful_to = doubtful_to_,
+          .doubtful_to = SLUICE_MUTATED(kVsrDoubtDenied) ? Op(0) : doubtful_to_,
           .headers = suffix(),
           .present = {},
           .nack = {}};
   for (std::size_t i = 0; i < dvc.headers.size(); ++i) {
     const Op op = dvc.headers[i].op;
-    dvc.present[i] = op <= held_;
+    dvc.present[i] = op <= held_ || SLUICE_MUTATED(kVsrHeaderIsCopy);
     // It knows the header alone. It never had the entry, unless it may have lost it.
-    dvc.nack[i] = op > held_ && op > commit_ && op > doubtful_to_;
+    dvc.nack[i] = op > held_ && op > commit_ && op > dvc.doubtful_to;
   }
   return dvc;
 }
@@ -106,15 +108,16 @@ void Replica::try_start() {
     for (const auto& dvc : reports_->of) {
       if (dvc) dvcs[count++] = *dvc;
     }
-    const Outcome outcome = merge_dvc(std::span(dvcs).first(count), config_.quorums);
+    Outcome outcome = merge_dvc(std::span(dvcs).first(count), config_.quorums);
     conflicts_ += outcome.verdict == Verdict::kConflict ? 1 : 0;
     if (outcome.verdict != Verdict::kReady) return;
+    if (SLUICE_MUTATED(kVsrKeepsOwnLog)) outcome = {.verdict = outcome.verdict, .log_view = {}, .commit = commit_, .headers = suffix()};
     const Adoption adoption = adopt(view_, outcome.commit, outcome.headers);
     behind_ = adoption == Adoption::kBehind;
     if (behind_) request_missing();
     if (adoption != Adoption::kAdopted) return;
   }
-  if (held_ == ring_.head()) {
+  if (held_ == ring_.head() || SLUICE_MUTATED(kVsrBeginsWithoutEntries)) {
     become_primary();
   } else {
     request_missing();

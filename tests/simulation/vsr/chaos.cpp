@@ -10,6 +10,7 @@ constexpr std::size_t kTurns = 600;
 constexpr milliseconds kTurnMax{80};
 constexpr milliseconds kHealed{5000};  // until a healed group must work
 constexpr std::uint32_t kCreatedViewMax = 4;
+constexpr std::uint64_t kBurst = 2 * kPipelineMax;  // more than a primary takes at once
 
 }  // namespace
 
@@ -18,6 +19,8 @@ void Totals::add(const Totals& other) {
   crashes += other.crashes;
   doubts += other.doubts;
   fences += other.fences;
+  stalls += other.stalls;
+  bursts += other.bursts;
   counts.events += other.counts.events;
   counts.truncations += other.counts.truncations;
   counts.repaired += other.counts.repaired;
@@ -51,7 +54,7 @@ Chaos::Chaos(std::uint64_t seed, std::size_t replica_count)
 std::string Chaos::run(Totals& totals) {
   cluster_.faults = {.lose = static_cast<unsigned>(random_.below(100)),
                      .repeat = static_cast<unsigned>(random_.below(100)),
-                     .late_notice = static_cast<unsigned>(random_.below(2) * random_.below(300)),
+                     .late_notice = static_cast<unsigned>(random_.below(2) * random_.below(1000)),
                      .crash_amid = static_cast<unsigned>(random_.below(2) * random_.below(500)),
                      .delay_max = milliseconds(1 + random_.below(40)),
                      .sync_max = milliseconds(1 + random_.below(20))};
@@ -71,6 +74,7 @@ std::string Chaos::heal() {
   cluster_.faults = {};
   cluster_.heal();
   for (std::uint8_t i = 0; i < cluster_.size(); ++i) {
+    cluster_.stall_disk(i, false);
     if (cluster_.is_up(i) && cluster_.replica(i).status() == Status::kFenced) cluster_.crash(i);
     cluster_.restart(i);
   }
@@ -92,7 +96,7 @@ void Chaos::propose() {
 
 void Chaos::disturb() {
   const auto node = static_cast<std::uint8_t>(random_.below(cluster_.size()));
-  switch (random_.below(13)) {
+  switch (random_.below(16)) {
     case 0:
       if (!cluster_.is_up(node)) break;
       cluster_.crash(node);
@@ -117,6 +121,20 @@ void Chaos::disturb() {
       if (!cluster_.is_up(node) || random_.below(4) != 0) break;
       cluster_.fence(node);
       ++totals_.fences;
+      break;
+    case 9:
+      ++totals_.stalls;
+      cluster_.stall_record(node, random_.below(2) == 0);
+      cluster_.stall_log(node, random_.below(2) == 0);
+      break;
+    case 10:
+    case 11:
+      cluster_.stall_disk(node, false);
+      break;
+    case 12:
+      if (random_.below(4) != 0) break;
+      ++totals_.bursts;
+      for (std::uint64_t i = 0; i < kBurst; ++i) propose();
       break;
     default:
       break;

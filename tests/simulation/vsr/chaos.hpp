@@ -17,6 +17,8 @@ struct Totals {
   std::size_t crashes = 0;
   std::size_t doubts = 0;
   std::size_t fences = 0;
+  std::size_t stalls = 0;
+  std::size_t bursts = 0;
   Cluster::Counts counts{};
 
   void add(const Totals& other);

@@ -128,7 +128,7 @@ void Checks::on_report(std::uint8_t node, const Dvc& dvc) {
   }
 }
 
-void Checks::on_step(std::uint8_t node, const Replica& replica) {
+void Checks::on_step(std::uint8_t node, const Replica& replica, const std::vector<StoredEntry>& stable) {
   Seen& seen = seen_.at(node);
   if (replica.view() < seen.view) fail(fmt::format("monotone: replica {} goes back from view {} to {}", node, seen.view, replica.view()));
   if (replica.log_view() < seen.log_view)
@@ -137,6 +137,8 @@ void Checks::on_step(std::uint8_t node, const Replica& replica) {
     fail(fmt::format("monotone: replica {} goes back from commit {} to {}", node, seen.commit, replica.commit()));
   if (replica.log_view() > replica.view())
     fail(fmt::format("monotone: replica {} has log_view {} in view {}", node, replica.log_view(), replica.view()));
+  if (replica.durable() > Op(stable.size()))
+    fail(fmt::format("durable: replica {} takes op {} for durable, and {} are", node, replica.durable(), stable.size()));
   if (replica.conflicts() != 0) fail(fmt::format("conflict: replica {} sees reports that contradict each other", node));
   if (replica.commit() > replica.head().op)
     fail(fmt::format("commit: replica {} has commit {} and head {}", node, replica.commit(), replica.head().op));

@@ -47,7 +47,7 @@ class Checks {
   // `log` is what is there before the truncation.
   void on_truncated(std::uint8_t node, Op to, const std::vector<StoredEntry>& log);
   void on_fenced(std::uint8_t node) { fenced_.at(node) = true; }
-  void on_step(std::uint8_t node, const Replica& replica);
+  void on_step(std::uint8_t node, const Replica& replica, const std::vector<StoredEntry>& stable);
 
   [[nodiscard]] const std::string& wrong() const { return wrong_; }
   [[nodiscard]] Op committed() const { return Op(committed_.size()); }

@@ -179,7 +179,7 @@ void Cluster::carry_out(std::uint8_t node, Op entry_commit) {
   counts.sends_max = std::max(counts.sends_max, effects.sends().size());
   write(node, entry_commit);
   if (effects.commit) checks_.on_commit(node, *effects.commit, it.log);
-  checks_.on_step(node, *it.replica);
+  checks_.on_step(node, *it.replica, it.stable);
   for (const Send& send : effects.sends()) {
     Letter letter{.to = send.to.value(), .gate = send.gate, .message = send.message, .headers = {}, .at = {}, .commit = {}};
     letter.headers = detach(letter.message);
@@ -292,7 +292,10 @@ void Cluster::complete_record(std::uint8_t node) {
   it.records.pop_front();
   ++it.records_done;
   checks_.on_record(node, *it.record, before, it.stable);
-  if (!crashes_now(node)) step(node, StatePersisted{.view = it.record->view, .log_view = it.record->log_view});
+  if (crashes_now(node)) return;
+  if (trace)
+    trace(fmt::format("{:9.3f} ms  {} record durable: view {} log_view {}", in_ms(now_), node, it.record->view, it.record->log_view));
+  release(node);
 }
 
 void Cluster::complete_write(std::uint8_t node) {
@@ -309,7 +312,7 @@ void Cluster::complete_write(std::uint8_t node) {
   if (crashes_now(node)) return;
   it.notices.push_back({.durable = {.entry = done.append.header.op_id(), .epoch = done.epoch}, .at = now_});
   if (happens(faults.late_notice)) {
-    it.notices.back().at = soon(10 * faults.sync_max);
+    it.notices.back().at = soon(100 * faults.sync_max);
     ++counts.late_notices;
   }
 }
@@ -356,9 +359,9 @@ Cluster::Next Cluster::next(Instant end) const {
     if (!it.replica) continue;
     consider(it.replica->next_deadline(), Due::kTick, i, 0);
     for (std::size_t at = 0; at < it.notices.size(); ++at) consider(it.notices[at].at, Due::kNotice, i, at);
-    if (it.stalled) continue;
-    if (!it.records.empty()) consider(it.records.front().at, Due::kRecord, i, 0);
-    if (!it.writes.empty() && it.writes.front().after_records <= it.records_done) consider(it.writes.front().at, Due::kWrite, i, 0);
+    if (!it.records.empty() && !it.record_stalled) consider(it.records.front().at, Due::kRecord, i, 0);
+    const bool writes = !it.writes.empty() && !it.log_stalled && it.writes.front().after_records <= it.records_done;
+    if (writes) consider(it.writes.front().at, Due::kWrite, i, 0);
   }
   for (std::size_t i = 0; i < network_.size(); ++i) consider(network_[i].at, Due::kLetter, 0, i);
   return first;

@@ -54,7 +54,9 @@ class Cluster {
   // A write fails now: nothing of what is under way becomes durable.
   void fence(std::uint8_t node);
   // Holds back what the disk of this replica does, until released.
-  void stall_disk(std::uint8_t node, bool stalled) { nodes_[node].stalled = stalled; }
+  void stall_disk(std::uint8_t node, bool stalled) { stall_record(node, stalled), stall_log(node, stalled); }
+  void stall_record(std::uint8_t node, bool stalled) { nodes_[node].record_stalled = stalled; }
+  void stall_log(std::uint8_t node, bool stalled) { nodes_[node].log_stalled = stalled; }
 
   [[nodiscard]] bool is_up(std::uint8_t node) const { return nodes_[node].replica != nullptr; }
   [[nodiscard]] const Replica& replica(std::uint8_t node) const { return *nodes_[node].replica; }
@@ -128,7 +130,8 @@ class Cluster {
     std::optional<std::size_t> crash_after;  // so many writes more
     std::vector<Letter> held;                // behind their gates
     std::vector<OpId> waiting;               // client entries of this primary
-    bool stalled = false;
+    bool record_stalled = false;
+    bool log_stalled = false;
     bool lost = false;  // entries, since it was up
     std::uint64_t sent = 0;
   };

@@ -43,14 +43,12 @@ std::string describe(const Message& message) {
 }  // namespace
 
 std::string describe(const Event& event) {
-  return std::visit(
-      Overload{[](const Tick&) { return std::string("tick"); }, [](const Message& it) { return describe(it); },
-               [](const Proposed& it) { return fmt::format("proposes {}", describe(it.header.op_id())); },
-               [](const EntryDurable& it) { return fmt::format("durable {} of epoch {}", describe(it.entry), it.epoch); },
-               [](const Truncated& it) { return fmt::format("truncated, epoch {}", it.epoch); },
-               [](const StatePersisted& it) { return fmt::format("record durable: view {} log_view {}", it.view, it.log_view); },
-               [](const Fenced&) { return std::string("fenced"); }},
-      event);
+  return std::visit(Overload{[](const Tick&) { return std::string("tick"); }, [](const Message& it) { return describe(it); },
+                             [](const Proposed& it) { return fmt::format("proposes {}", describe(it.header.op_id())); },
+                             [](const EntryDurable& it) { return fmt::format("durable {} of epoch {}", describe(it.entry), it.epoch); },
+                             [](const Truncated& it) { return fmt::format("truncated, epoch {}", it.epoch); },
+                             [](const Fenced&) { return std::string("fenced"); }},
+                    event);
 }
 
 std::string describe(const Replica& replica) {

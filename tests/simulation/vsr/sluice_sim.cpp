@@ -80,6 +80,8 @@ int judge(const Totals& totals, std::uint64_t seeds) {
                           Floor{"truncations", 20, totals.counts.truncations},
                           Floor{"entries sent again", 5'000, totals.counts.repaired},
                           Floor{"messages lost", 5'000, totals.counts.lost},
+                          Floor{"stalls", 500, totals.stalls},
+                          Floor{"bursts", 100, totals.bursts},
                           Floor{"late notices", 1'000, totals.counts.late_notices},
                           Floor{"born late", 10, totals.counts.births}};
   bool vacuous = false;

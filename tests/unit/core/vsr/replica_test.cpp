@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/vsr/replica.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+namespace sluice::vsr {
+namespace {
+
+constexpr U128 kRoot{1, 0};
+
+// Replica 0, the primary of view 0, on its own: what the others say is up to the test.
+class Primary : public testing::Test {
+ protected:
+  void begin(std::size_t count) {
+    replica_ = std::make_unique<Replica>(ReplicaConfig{.self = ReplicaIndex(0), .quorums = *Quorums::of(count), .root_id = kRoot}, View(0));
+    replica_->start(now_, *effects_);
+  }
+  void propose() {
+    const OpId head = replica_->head();
+    step(Proposed{{.op = head.op.next(), .view = View(0), .id = {100 + head.op.value(), 0}, .parent = head.id}});
+  }
+  void hear_prepare_ok(std::uint8_t from, OpId entry) {
+    step(Message{.from = ReplicaIndex(from), .view = View(0), .body = PrepareOk{entry}});
+  }
+  void step(const Event& event) { replica_->step(now_, event, *effects_); }
+
+  Instant now_{};
+  std::unique_ptr<Replica> replica_;
+  std::unique_ptr<Effects> effects_ = std::make_unique<Effects>();
+};
+
+// No replica of the group says this; one of a group that had its name before might.
+TEST_F(Primary, CountsNoAcknowledgementOfAnotherEntryInThatPlace) {
+  begin(3);
+  propose();
+  step(EntryDurable{.entry = replica_->head(), .epoch = {}});
+  hear_prepare_ok(1, {.op = Op(1), .id = {7, 7}});
+  EXPECT_EQ(replica_->commit(), Op(0));
+  hear_prepare_ok(1, replica_->head());
+  EXPECT_EQ(replica_->commit(), Op(1));
+}
+
+TEST_F(Primary, HasRoomForTheMessagesOfItsLongestStepAndNoMore) {
+  begin(kReplicasMax);
+  for (std::size_t i = 0; i <= kResentEntriesMax; ++i) propose();
+  now_ += Timing{}.resend;
+  step(Tick{});
+  EXPECT_EQ(effects_->sends().size(), Effects::kSendsMax);
+}
+
+}  // namespace
+}  // namespace sluice::vsr
