@@ -112,7 +112,7 @@ Result<fs::path> write_scaffold(const Scaffold& scaffold) {
   if (!fs::is_directory(scaffold.into, error)) {
     return fail(Errc::kNotFound, fmt::format("{} is no folder; make it first, or name another with --dir", scaffold.into.string()));
   }
-  const fs::path folder = scaffold.into / scaffold.name;
+  fs::path folder = scaffold.into / scaffold.name;
   fs::path half = folder;
   half += ".partial";
   for (const fs::path& path : {folder, half}) {
