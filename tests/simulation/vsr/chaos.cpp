@@ -48,14 +48,20 @@ std::size_t replica_count_of(std::uint64_t seed) {
 // In every fourth group the last replicas, fewer than a quorum, are born late.
 Chaos::Chaos(std::uint64_t seed, std::size_t replica_count)
     : random_(seed * 2 + 1),
-      cluster_(replica_count, seed, View(static_cast<std::uint32_t>(random_.below(kCreatedViewMax + 1))),
-               random_.below(4) == 0 ? replica_count / 2 + 1 : replica_count) {}
+      created_view_(static_cast<std::uint32_t>(random_.below(kCreatedViewMax + 1))),
+      born_(random_.below(4) == 0 ? replica_count / 2 + 1 : replica_count),
+      cluster_(replica_count, seed, created_view_, born_) {}
+
+unsigned Chaos::at_times(std::uint64_t below) {
+  const std::uint64_t whether = random_.below(2);
+  return static_cast<unsigned>(whether * random_.below(below));
+}
 
 std::string Chaos::run(Totals& totals) {
   cluster_.faults = {.lose = static_cast<unsigned>(random_.below(100)),
                      .repeat = static_cast<unsigned>(random_.below(100)),
-                     .late_notice = static_cast<unsigned>(random_.below(2) * random_.below(1000)),
-                     .crash_amid = static_cast<unsigned>(random_.below(2) * random_.below(500)),
+                     .late_notice = at_times(1000),
+                     .crash_amid = at_times(500),
                      .delay_max = milliseconds(1 + random_.below(40)),
                      .sync_max = milliseconds(1 + random_.below(20))};
   for (std::size_t turn = 0; turn < kTurns && goes_on(); ++turn) {
@@ -143,8 +149,7 @@ void Chaos::disturb() {
 
 void Chaos::restart(std::uint8_t node) {
   if (cluster_.is_up(node) && cluster_.replica(node).status() == Status::kFenced) cluster_.crash(node);
-  const bool no_longer = doubtful_ && cluster_.is_up(*doubtful_) && !cluster_.replica(*doubtful_).doubtful();
-  if (no_longer) doubtful_.reset();
+  if (doubtful_ && !cluster_.in_doubt(*doubtful_)) doubtful_.reset();
   if (cluster_.size() > 1 && !cluster_.is_up(node) && (!doubtful_ || *doubtful_ == node) && random_.below(3) == 0) {
     doubtful_ = node;
     ++totals_.doubts;

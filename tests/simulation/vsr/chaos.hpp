@@ -40,12 +40,16 @@ class Chaos {
 
  private:
   [[nodiscard]] bool goes_on() const { return cluster_.checks().wrong().empty() && cluster_.counts.events < cluster_.events_max; }
+  // Of a chance per mille: nothing in every other world.
+  [[nodiscard]] unsigned at_times(std::uint64_t below);
   void propose();
   void disturb();
   void restart(std::uint8_t node);
   [[nodiscard]] std::string heal();
 
   SeededRandom random_;
+  View created_view_;
+  std::size_t born_;
   Cluster cluster_;
   Totals totals_;
   // One replica at a time has lost something: with two, an entry may be gone from a quorum.

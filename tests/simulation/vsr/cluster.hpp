@@ -47,6 +47,11 @@ class Cluster {
   void restart(std::uint8_t node);
   // Also takes away the newest durable entries, as damage that a power loss hides: the replica comes back in doubt about them.
   void restart_without(std::uint8_t node, std::size_t entries);
+  // It is, or a crash right now would bring it back so: the end of a doubt is over when it is durable.
+  [[nodiscard]] bool in_doubt(std::uint8_t node) const {
+    const Node& it = nodes_[node];
+    return (it.record && it.record->doubtful_to != Op(0)) || (it.replica && it.replica->doubtful());
+  }
   // One way: nothing gets from `from` to `to`.
   void cut(std::uint8_t from, std::uint8_t to) { cut_[from][to] = true; }
   void isolate(std::uint8_t node);
