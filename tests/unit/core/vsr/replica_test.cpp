@@ -50,5 +50,23 @@ TEST_F(Primary, HasRoomForTheMessagesOfItsLongestStepAndNoMore) {
   EXPECT_EQ(effects_->sends().size(), Effects::kSendsMax);
 }
 
+// A log loses its end, so one that reaches its doubt has lost nothing.
+TEST(Replica, IsInNoDoubtThatItsLogReaches) {
+  const Header entry{.op = Op(1), .view = View(0), .id = {100, 0}, .parent = kRoot};
+  const ReplicaConfig config{.self = ReplicaIndex(0), .quorums = *Quorums::of(3), .root_id = kRoot};
+  for (const std::uint64_t doubtful_to : {1U, 2U}) {
+    Replica replica(config, {.view = View(0),
+                             .log_view = View(0),
+                             .commit = Op(0),
+                             .doubtful_to = Op(doubtful_to),
+                             .log_headers = std::span(&entry, 1),
+                             .record_headers = {}});
+    const auto effects = std::make_unique<Effects>();
+    replica.start({}, *effects);
+    ASSERT_TRUE(effects->persist.has_value());
+    EXPECT_EQ(effects->persist->doubtful_to, doubtful_to == 1 ? Op(0) : Op(2));
+  }
+}
+
 }  // namespace
 }  // namespace sluice::vsr
