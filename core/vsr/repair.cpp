@@ -25,8 +25,8 @@ void Replica::truncate_to(Op op) {
   ring_.cut(op);
   held_ = op;
   durable_ = std::min(durable_, op);
-  // What it may have lost came after what goes now, and is as little of the log of any view.
-  doubtful_to_ = Op(0);
+  // What it may have lost above is as little of the log of any view. What it lost below may not be durable again.
+  doubtful_to_ = op <= durable_ ? Op(0) : std::min(doubtful_to_, op);
   epoch_ = epoch_.next();
   truncating_ = true;
   record_changed_ = true;
