@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <memory>
+#include <span>
 
 namespace sluice::vsr {
 namespace {
@@ -66,6 +68,31 @@ TEST(Replica, IsInNoDoubtThatItsLogReaches) {
     ASSERT_TRUE(effects->persist.has_value());
     EXPECT_EQ(effects->persist->doubtful_to, doubtful_to == 1 ? Op(0) : Op(2));
   }
+}
+
+// What it lost and has got back is in doubt until it is durable again, whatever is truncated above it.
+TEST(Replica, StaysInDoubtBelowATruncation) {
+  const Header first{.op = Op(1), .view = View(0), .id = {100, 0}, .parent = kRoot};
+  const Header lost{.op = Op(2), .view = View(0), .id = {101, 0}, .parent = first.id};
+  const Header above{.op = Op(3), .view = View(0), .id = {102, 0}, .parent = lost.id};
+  const std::array certified{first, lost, above};
+  Replica replica({.self = ReplicaIndex(2), .quorums = *Quorums::of(3), .root_id = kRoot}, {.view = View(0),
+                                                                                            .log_view = View(0),
+                                                                                            .commit = Op(1),
+                                                                                            .doubtful_to = Op(2),
+                                                                                            .log_headers = std::span(certified).first(1),
+                                                                                            .record_headers = certified});
+  const auto effects = std::make_unique<Effects>();
+  replica.start({}, *effects);
+  for (const Header& header : {lost, above}) {
+    replica.step({}, Message{.from = ReplicaIndex(0), .view = View(0), .body = RepairEntry{.header = header, .commit = Op(1)}}, *effects);
+  }
+  ASSERT_EQ(replica.held(), Op(3));
+  const StartView start{.commit = Op(1), .headers = std::span(certified).first(2)};
+  replica.step({}, Message{.from = ReplicaIndex(1), .view = View(1), .body = start}, *effects);
+  ASSERT_TRUE(effects->truncate.has_value());
+  EXPECT_EQ(effects->truncate->to.op, Op(2));
+  EXPECT_TRUE(replica.doubtful());
 }
 
 }  // namespace
