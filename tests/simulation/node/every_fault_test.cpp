@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::array kHostModes{
     HostMode{.name = "Fsync"},
-    HostMode{.name = "FsyncOfLogAndIndex", .index_sync = true, .seed = 2},
+    HostMode{.name = "FsyncOfLogAndIndexForAnHour", .index_sync = true, .age = std::chrono::hours(1), .seed = 2},
     HostMode{.name = "PageCacheWithinABudget", .enforce_fsync = false, .unsynced_bytes_max = 500, .seed = 3},
     HostMode{.name = "PageCacheAndIndexSync", .enforce_fsync = false, .index_sync = true, .seed = 4},
 };
@@ -55,7 +55,8 @@ class EveryFault : public ::testing::TestWithParam<HostMode> {
         [&] { world.append(1, 900), world.purge(), world.request(kSecond, 300), world.pass_time(); },
         [&] { world.append_with_state(400), world.commit_offsets(), world.begin_source(); },
         [&] { world.append(1, 1500), world.request(kFirst, 100), world.store_state(); },
-        [&] { world.append(2, 500), world.commit_offsets(), world.pass_time(), world.append(1, 50), world.close(); },
+        [&] { world.append(2, 500), world.commit_offsets(), world.pass_time(), world.append(1, 50); },
+        [&] { world.close(); },
     };
     for (const auto& step : steps) {
       step();
@@ -84,6 +85,7 @@ class EveryFault : public ::testing::TestWithParam<HostMode> {
     if (witness && !world.report().trusted && !world.report().clean) return "the witness is not reached";
     if (witness && world.report().mint_from) return "offsets are in doubt although only the process died";
     world.promise_what_is_there();
+    world.resume();
     world.run();
     if (std::string wrong = world.repeat_requests(); !wrong.empty()) return wrong;
     world.request(kFirst, 60);
@@ -169,6 +171,7 @@ TEST_P(EveryFault, ComesIntoAScenarioThatDoesEverything) {
   EXPECT_EQ(world.promises().requests.size(), 6U);
   EXPECT_GT(world.promises().floor, Offset{10});
   EXPECT_GT(world.log().first_op(), Op{1}) << "the purge removed nothing";
+  EXPECT_EQ(world.state().floor_offset() > world.promises().floor, GetParam().age.count() > 0) << "what retention by age takes";
   EXPECT_GE(world.log().sealed_segments().size(), 1U);
   fmt::print("{} of {} calls waited\n", world.waits(), world.log().head().op.value());
   // Without a sync only those wait that meet the end of a reservation or a roll, or the budget.

@@ -5,19 +5,29 @@
 #include <fmt/format.h>
 
 #include "core/base/assert.hpp"
+#include "core/node/errc.hpp"
 #include "core/node/group_host.hpp"
 #include "tests/simulation/node/host_world.hpp"
 
 namespace sluice::sim {
 
 // One entry that is there.
-std::string HostWorld::check_entry(const entry::EntryHeader& header, bool power_was_lost) const {
+// The one op that a partition sends by itself.
+bool HostWorld::is_trim_by_age(const entry::EntryView& view) const {
+  if (mode_.age.count() == 0 || view.header().kind != entry::EntryKind::kPartitionOp) return false;
+  const auto op = partition::decode_op(view.body());
+  return op && std::holds_alternative<partition::Trim>(*op);
+}
+
+std::string HostWorld::check_entry(const entry::EntryView& view, bool power_was_lost) const {
+  const entry::EntryHeader& header = view.header();
   const auto acknowledged = promises_.acknowledged.find(header.op);
   const bool promised = acknowledged != promises_.acknowledged.end() && !(power_was_lost && header.op > promises_.durable);
   if (promised && acknowledged->second != header.body_checksum) return fmt::format("op {} was acknowledged with other bytes", header.op);
   if (header.kind != entry::EntryKind::kGap) {
     const auto sent = promises_.sent.find(header.op);
-    if (sent == promises_.sent.end() || !sent->second.contains(header.body_checksum)) return fmt::format("op {} is nobody's", header.op);
+    const bool was_sent = sent != promises_.sent.end() && sent->second.contains(header.body_checksum);
+    if (!was_sent && !is_trim_by_age(view)) return fmt::format("op {} is nobody's", header.op);
   }
   if (header.message_count == 0) return "";
   auto given = promises_.given_out.lower_bound(header.next_offset);
@@ -53,7 +63,7 @@ std::string HostWorld::broken_promise(bool power_was_lost) {
     const entry::EntryHeader& header = view.header();
     if (header.op != next) return fail(sluice::Errc::kInternal, fmt::format("op {} is missing", next));
     next = next.next();
-    if (std::string wrong = check_entry(header, power_was_lost); !wrong.empty()) return fail(sluice::Errc::kInternal, std::move(wrong));
+    if (std::string wrong = check_entry(view, power_was_lost); !wrong.empty()) return fail(sluice::Errc::kInternal, std::move(wrong));
     if (header.has(entry::flag::kHasClient) && !carried_out.emplace(std::pair(header.client, header.request), header.op).second)
       return fail(sluice::Errc::kInternal, fmt::format("op {} is a request that was carried out before", header.op));
     if (header.op <= expected.last_op()) return {};
@@ -92,7 +102,10 @@ void HostWorld::promise_what_is_there() {
 }
 
 void HostWorld::read(Offset from) {
+  if (mode_.age.count() > 0) from = std::max(from, host_->inspect()->first_offset);
   host_->read({.from = from, .bytes_max = 1500}, [this, from](Result<node::ReadOutcome> outcome) {
+    const bool expired = mode_.age.count() > 0 && !outcome && outcome.error().is(node::Errc::kOutOfRange);
+    if (expired && from < host_->inspect()->first_offset) return;
     if (!outcome) return on_refused(outcome.error());
     Offset next = from;
     for (const entry::SharedEntry& shared : outcome->entries) {

@@ -38,6 +38,7 @@ Result<void> HostWorld::open(std::optional<log::Witness> witness) {
                                             .topic = {.enforce_fsync = mode_.enforce_fsync, .flush_interval = std::chrono::milliseconds{0}},
                                             .on_fatal = [this](const Error& error) { on_refused(error); },
                                             .on_warning = [this](const Error& error) { on_refused(error); }};
+  if (mode_.age.count() > 0) host_options.topic.retention.age = mode_.age;
   host_ = std::make_unique<node::PartitionHost>(std::move(host_options), std::move(opened.log), std::move(opened.state), shard_, clock_);
   return {};
 }

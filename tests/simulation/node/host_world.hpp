@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -25,6 +26,7 @@ struct HostMode {
   bool enforce_fsync = true;
   bool index_sync = false;
   std::optional<std::uint64_t> unsynced_bytes_max = {};  // small enough to be met
+  std::chrono::milliseconds age = {};                    // what is older goes; 0 = nothing does
   std::uint64_t seed = 1;                                // of the order in which jobs run
 };
 
@@ -95,8 +97,16 @@ class HostWorld {
   [[nodiscard]] std::string repeat_requests();
   void purge();
   void read(Offset from);
-  // The flush interval passes.
-  void pass_time() { shard_.poll(); }
+  // The flush interval passes, and with an age the age twice.
+  void pass_time() {
+    clock_.advance(2 * mode_.age);
+    shard_.poll();
+  }
+  // What a node begins with when it has opened a partition, long after the fault.
+  void resume() {
+    clock_.advance(20 * mode_.age);
+    host_->resume_retention();
+  }
   void close();
 
   // The first promise that the partition, as it was opened, does not keep; "" if there is none.
@@ -127,7 +137,8 @@ class HostWorld {
   void on_acknowledged(Op op, U128 body, bool durable);
   void on_refused(const Error& error);
   void note_durable();
-  [[nodiscard]] std::string check_entry(const entry::EntryHeader& header, bool power_was_lost) const;
+  [[nodiscard]] bool is_trim_by_age(const entry::EntryView& view) const;
+  [[nodiscard]] std::string check_entry(const entry::EntryView& view, bool power_was_lost) const;
   [[nodiscard]] std::string check_state(const partition::PartitionState& expected) const;
 
   SimStorage machine_;
