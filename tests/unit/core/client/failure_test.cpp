@@ -169,7 +169,9 @@ TEST_F(NodeFailureTest, ADirectoryThatIsNewerThanTheCatalogStopsEveryStart) {
 // Of the very group and incarnation that the new topic gets.
 TEST_F(NodeFailureTest, ANewTopicDoesNotServeWhatLiesInItsPlace) {
   create("a");
+  stop();  // else a file that is just replaced is missing when its turn comes
   std::filesystem::copy(temporary_ / "data", temporary_ / "before", std::filesystem::copy_options::recursive);
+  start();
   append(create("b").partitions.front().ref, {"of another topic"});
   stop();
   start("before");
