@@ -12,7 +12,6 @@ misses is a survivor: the exit code is 1, and a test is to be written.
 import argparse
 import collections
 import concurrent.futures
-import datetime
 import glob
 import os
 import re
@@ -22,49 +21,20 @@ import sys
 import tempfile
 import time
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+import mutation_rules  # noqa: E402
+
 BINARIES = ["unit_core_*", "simulation_*"]  # in DIR/bin: what the target `mutations` builds
 BASELINE_SECONDS_MAX = 600
 TIMEOUT_FACTOR = 5
 TIMEOUT_SECONDS_MIN = 60
 LIMITS = ["prlimit", f"--as={4 << 30}", f"--fsize={2 << 30}"]  # a broken rule may mean a loop without an end
 
-Rule = collections.namedtuple("Rule", "name sentence")
 Run = collections.namedtuple("Run", "status test output seconds")  # status: passed, failed, timeout, not started
 
 
-def read_rules():
-    """The rules, each of which has its place in the code."""
-    text = open(os.path.join(ROOT, "core/base/mutation.def"), encoding="utf-8").read()
-    rules = [Rule(*found) for found in re.findall(r'^SLUICE_MUTATION\((\w+), "(.*)"\)$', text, re.MULTILINE)]
-    placed = set()
-    for folder, _, names in os.walk(os.path.join(ROOT, "core")):
-        for name in names:
-            if name.endswith((".cpp", ".hpp")):
-                placed.update(re.findall(r"SLUICE_MUTATED\((k\w+)\)", open(os.path.join(folder, name), encoding="utf-8").read()))
-    missing = [rule.name for rule in rules if rule.name not in placed]
-    if missing:
-        sys.exit(f"mutations: nothing in core/ breaks {', '.join(missing)}")
-    # Replication has its own simulator: scripts/replication_mutations.py.
-    return [rule for rule in rules if not rule.name.startswith("kVsr")]
-
-
-def choose(rules, only, rotate):
-    if only:
-        unknown = set(only) - {rule.name for rule in rules}
-        if unknown:
-            sys.exit(f"mutations: core/base/mutation.def has no {', '.join(sorted(unknown))}")
-        return [rule for rule in rules if rule.name in only]
-    if rotate:
-        first = datetime.date.today().toordinal() * rotate
-        return [rules[(first + i) % len(rules)] for i in range(min(rotate, len(rules)))]
-    return rules
-
-
 def run(build, binary, rule, timeout):
-    environment = {name: value for name, value in os.environ.items() if name != "SLUICE_MUTATION"}
-    if rule:
-        environment["SLUICE_MUTATION"] = rule.name
+    environment = mutation_rules.environment_with(rule)
     directory = tempfile.mkdtemp(prefix="sluice-mutation-")
     environment["TMPDIR"] = directory
     began = time.monotonic()
@@ -120,13 +90,10 @@ def trip(build, seconds, rule):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", default=os.path.join(ROOT, "build/mutation"))
-    parser.add_argument("--only", nargs="+", metavar="NAME", help="these rules")
-    parser.add_argument("--rotate", type=int, metavar="N", help="N rules, others every day")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="rules at a time")
+    mutation_rules.add_options(parser)
     arguments = parser.parse_args()
     build = os.path.abspath(arguments.build)
-    chosen = choose(read_rules(), arguments.only, arguments.rotate)
+    chosen = mutation_rules.choose(mutation_rules.read_rules(replication=False), arguments)
     seconds = baseline(build)
     print("mutations: all rules in force: " + ", ".join(f"{binary} {took:.1f} s" for binary, took in seconds.items()), flush=True)
     survivors = []

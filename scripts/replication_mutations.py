@@ -11,47 +11,28 @@ and so is one whose median is above MEDIAN_MAX: the exit code is 1. --write puts
 import argparse
 import collections
 import concurrent.futures
-import datetime
 import os
 import re
 import statistics
 import subprocess
 import sys
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-TABLE = os.path.join(ROOT, "docs/reference/replication-mutations.md")
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+import mutation_rules  # noqa: E402
+
+TABLE = os.path.join(mutation_rules.ROOT, "docs/reference/replication-mutations.md")
 FIRST_SEEDS = [1 + 100_000 * i for i in range(9)]
 SEEDS_MAX = 10_000
 MEDIAN_MAX = 500
 SECONDS_MAX = 900
 
-Rule = collections.namedtuple("Rule", "name sentence")
 Found = collections.namedtuple("Found", "seeds invariant")
 
 
-def read_rules():
-    text = open(os.path.join(ROOT, "core/base/mutation.def"), encoding="utf-8").read()
-    return [Rule(*found) for found in re.findall(r'^SLUICE_MUTATION\((kVsr\w+), "(.*)"\)$', text, re.MULTILINE)]
-
-
-def choose(rules, only, rotate):
-    if only:
-        unknown = set(only) - {rule.name for rule in rules}
-        if unknown:
-            sys.exit(f"replication_mutations: core/base/mutation.def has no {', '.join(sorted(unknown))}")
-        return [rule for rule in rules if rule.name in only]
-    if rotate:
-        first = datetime.date.today().toordinal() * rotate
-        return [rules[(first + i) % len(rules)] for i in range(min(rotate, len(rules)))]
-    return rules
-
-
 def simulate(program, rule, first, seeds):
-    environment = {name: value for name, value in os.environ.items() if name != "SLUICE_MUTATION"}
-    if rule:
-        environment["SLUICE_MUTATION"] = rule.name
-    return subprocess.run([program, "--first-seed", str(first), "--seeds", str(seeds)], env=environment, stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=SECONDS_MAX, encoding="utf-8", errors="replace")
+    return subprocess.run([program, "--first-seed", str(first), "--seeds", str(seeds)], env=mutation_rules.environment_with(rule),
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=SECONDS_MAX,
+                          encoding="utf-8", errors="replace")
 
 
 def search(program, rule, first):
@@ -99,14 +80,11 @@ seeds until an invariant fires, from {places} places of at most {seeds} seeds ea
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", default=os.path.join(ROOT, "build/mutation"))
-    parser.add_argument("--only", nargs="+", metavar="NAME", help="these rules")
-    parser.add_argument("--rotate", type=int, metavar="N", help="N rules, others every day")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="rules at a time")
+    mutation_rules.add_options(parser)
     parser.add_argument("--write", action="store_true", help="the table goes to docs/")
     arguments = parser.parse_args()
     program = os.path.join(os.path.abspath(arguments.build), "bin", "sluice-sim")
-    chosen = choose(read_rules(), arguments.only, arguments.rotate)
+    chosen = mutation_rules.choose(mutation_rules.read_rules(replication=True), arguments)
     whole = simulate(program, None, FIRST_SEEDS[0], 100)
     if whole.returncode != 0:
         sys.exit(f"replication_mutations: sluice-sim fails with every rule in force\n{whole.stdout}")
