@@ -159,6 +159,8 @@ class Cluster {
     std::size_t index = 0;
   };
   [[nodiscard]] Next next(Instant end) const;
+  // A line of the trace, which somebody wants.
+  void tell(std::uint8_t node, const std::string& what) const;
   void observe(std::uint8_t node, const Event& event);
   void release(std::uint8_t node);
   void post(std::uint8_t from, Letter letter);
