@@ -4,6 +4,7 @@
 #include "core/base/random.hpp"
 #include "runtime/app/offline.hpp"
 #include "runtime/app/plugin_schemas.hpp"
+#include "runtime/base/files.hpp"
 #include "runtime/bench/log_bench.hpp"
 #include "runtime/bench/pipe_bench.hpp"
 #include "runtime/bench/scale_bench.hpp"
@@ -47,10 +48,11 @@ Result<ExitCode> bench_pipe(const Console& console, const BenchOptions& options)
   const auto plugins = make_plugin_catalog(daemon, scratch.path() / "plugins");
   std::vector<std::filesystem::path> plugin_path;
   for (const auto& place : daemon.plugin_path) plugin_path.push_back(std::filesystem::absolute(place));
+  SLUICE_TRY(const auto program, files::own_program());
   SLUICE_TRY(const auto figures, bench::run_pipe_bench({.plugins = plugins.get(),
                                                         .plugin_path = std::move(plugin_path),
                                                         .scratch = scratch.path(),
-                                                        .program = std::filesystem::read_symlink("/proc/self/exe"),
+                                                        .program = program,
                                                         .scale = options.scale}));
   console.print(console.json() ? bench::to_json_lines(figures) : bench::to_table(figures));
   return ExitCode::kOk;

@@ -10,6 +10,7 @@
 
 #include "runtime/app/offline.hpp"
 #include "runtime/app/scaffold.hpp"
+#include "runtime/base/files.hpp"
 
 namespace sluice::app {
 
@@ -45,23 +46,22 @@ bool has_sdk(const fs::path& prefix) {
 }  // namespace
 
 Result<ExitCode> new_connector(const Console& console, const NewConnector& wanted) {
-  std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  if (error) return std::unexpected(errno_error(error.value(), "cannot tell where this program is: /proc/self/exe"));
+  SLUICE_TRY(const fs::path program, files::own_program());
   const fs::path prefix = program.parent_path().parent_path();
   const fs::path from = prefix / "share" / "sluice" / "templates" / (wanted.kind + "_template");
   SLUICE_TRY(const fs::path folder, write_scaffold({.from = from, .name = wanted.name, .into = wanted.dir}));
   const fs::path shown = folder.lexically_normal();
   const std::string build = quoted((shown / "build").string());
-  const bool in_system = prefix == "/usr" || prefix == "/usr/local";
-  const std::string prefix_option =
-      in_system ? "" : fmt::format(" -DCMAKE_PREFIX_PATH={}", has_sdk(prefix) ? quoted(prefix.string()) : "PREFIX");
+  const bool in_system = prefix == "/usr" || prefix == "/usr/local";  // where CMake and the shell look by themselves
+  const bool sdk_is_here = in_system || has_sdk(prefix);
+  const std::string sdk_prefix = sdk_is_here ? quoted(prefix.string()) : "PREFIX";
+  const std::string prefix_option = in_system ? "" : fmt::format(" -DCMAKE_PREFIX_PATH={}", sdk_prefix);
   const std::vector<std::string> commands{
       fmt::format("cmake -S {} -B {} -DCMAKE_BUILD_TYPE=Debug{}", quoted(shown.string()), build, prefix_option),
       fmt::format("cmake --build {}", build), fmt::format("ctest --test-dir {} --no-tests=error --output-on-failure", build),
       fmt::format("{} run --config {}", in_system ? "sluice" : quoted(program.string()),
                   quoted((shown / "example" / "sluice.toml").string()))};
-  if (!in_system && !has_sdk(prefix)) {
+  if (!sdk_is_here) {
     console.warn(
         fmt::format("the SDK is not installed in {}: do `cmake --install BUILD --component sdk --prefix PREFIX`, then name that "
                     "PREFIX below",

@@ -60,7 +60,7 @@ Result<void> copy_folder(const fs::path& from, const fs::path& to, const Scaffol
     return fail(Errc::kLimit, fmt::format("the template has folders more than {} deep at {}", kTemplateDepthMax, from.string()));
   }
   std::error_code error;
-  if (!fs::create_directory(to, error)) return std::unexpected(path_error("cannot make the folder", to, error));
+  if (!fs::create_directory(to, error)) return fail(path_error("cannot make the folder", to, error));
   fs::directory_iterator entries(from, error);
   for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
     const fs::path target = to / renamed(entries->path().filename().string(), scaffold);
@@ -72,7 +72,7 @@ Result<void> copy_folder(const fs::path& from, const fs::path& to, const Scaffol
     SLUICE_TRY(std::string text, files::read(entries->path()));
     SLUICE_CHECK(files::write_atomically(target, renamed(std::move(text), scaffold)));
   }
-  if (error) return std::unexpected(path_error("cannot read the template's folder", from, error));
+  if (error) return fail(path_error("cannot read the template's folder", from, error));
   return {};
 }
 
@@ -124,11 +124,11 @@ Result<fs::path> write_scaffold(const Scaffold& scaffold) {
   auto copied = copy_folder(scaffold.from, half, scaffold, 0);
   if (copied) {
     fs::rename(half, folder, error);
-    if (error) copied = std::unexpected(path_error("cannot move the new folder into place", folder, error));
+    if (error) copied = fail(path_error("cannot move the new folder into place", folder, error));
   }
   if (!copied) {
     fs::remove_all(half, error);
-    return std::unexpected(std::move(copied.error()));
+    return fail(std::move(copied).error());
   }
   return folder;
 }

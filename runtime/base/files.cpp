@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <new>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -140,6 +141,13 @@ Result<void> write_atomically(const std::filesystem::path& file, std::string_vie
     return fail(std::move(error));
   }
   return sync_folder(file.has_parent_path() ? file.parent_path() : std::filesystem::path("."));
+}
+
+Result<std::filesystem::path> own_program() {
+  std::error_code error;
+  auto program = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (error) return fail(errno_error(error.value(), "cannot tell where this program is: /proc/self/exe"));
+  return program;
 }
 
 }  // namespace sluice::files

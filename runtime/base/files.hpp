@@ -39,6 +39,9 @@ class Pages {
 // As read(), for large files: what the file held when it was opened, into pages. [any thread, blocks]
 [[nodiscard]] Result<Pages> read_into_pages(const std::filesystem::path& file, std::uint64_t bytes_max);
 
+// The file that this process runs. [any thread, blocks]
+[[nodiscard]] Result<std::filesystem::path> own_program();
+
 // Replaces the file as a whole: after a crash it has the old contents or the new ones, never a mixture, and once this has returned it has
 // the new ones. Writes <file>.tmp beside it, syncs, renames, syncs the folder. `mode` applies whatever the umask says.
 [[nodiscard]] Result<void> write_atomically(const std::filesystem::path& file, std::string_view contents, std::uint32_t mode = 0644);

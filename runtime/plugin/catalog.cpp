@@ -30,9 +30,8 @@ constexpr std::string_view kProbeProgramName = "sluice-plugin-host";
 constexpr std::string_view kSuffix = ".so";
 
 fs::path own_folder() {
-  std::error_code failed;
-  const fs::path self = fs::read_symlink("/proc/self/exe", failed);
-  return failed ? fs::path("/usr/bin") : self.parent_path();
+  const auto self = files::own_program();
+  return self ? self->parent_path() : fs::path("/usr/bin");
 }
 
 // Each place once, in order. A place that is named twice in different ways (a/../b) is still one.
