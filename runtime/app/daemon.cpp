@@ -101,7 +101,7 @@ class Daemon {
   Result<void> start() {
     departure_.watch_start([this] { published_.remove(); });
     const auto opened = open_log();
-    departure_.end_start();
+    departure_.end_watch();
     if (!opened) return opened;
     log_recovery(node_->recovery(), daemon_log());
     client_ = std::make_unique<client::Client>(*node_);

@@ -83,7 +83,7 @@ Departure::Departure() {
 }
 
 Departure::~Departure() {
-  end_watcher();
+  end_watch();
   for (const int descriptor : {signals_, wake_, quit_}) close(descriptor);
 }
 
@@ -111,7 +111,7 @@ Departure::Reason Departure::wait() {
   }
 }
 
-void Departure::end_watcher() {
+void Departure::end_watch() {
   if (!watcher_.joinable()) return;
   ring(quit_);
   watcher_.join();
@@ -125,10 +125,6 @@ void Departure::watch_start(std::function<void()> tidy) {
     pthread_setname_np(pthread_self(), "sluice-signals");
     guard_start(tidy);
   });
-}
-
-void Departure::end_start() {
-  end_watcher();
 }
 
 void Departure::guard_start(const std::function<void()>& tidy) {

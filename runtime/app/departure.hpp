@@ -32,9 +32,9 @@ class Departure {
   void fatal(Error error);
 
   // While the log opens, which can take long, there is nothing to drain: a SIGTERM or SIGINT calls `tidy` on a thread of its own and leaves
-  // with kOk, as a kill would leave the log. Until end_start(), which a signal that comes later is left to wait() by.
+  // with kOk, as a kill would leave the log. Until end_watch(): a signal that comes later is left to wait().
   void watch_start(std::function<void()> tidy);
-  void end_start();
+  void end_watch();
 
   struct Reason {
     std::string signal;            // "SIGTERM"
@@ -51,7 +51,6 @@ class Departure {
 
  private:
   void guard_start(const std::function<void()>& tidy);
-  void end_watcher();
   void guard(std::chrono::steady_clock::time_point deadline);
   [[nodiscard]] std::optional<Error> take_fatal();
 
