@@ -13,15 +13,7 @@ namespace {
 
 class WitnessTest : public ClientTest {
  protected:
-  void SetUp() override {
-    std::string name = "/dev/shm/sluice-witness-XXXXXX";
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    runtime_dir_ = name;
-  }
-  void TearDown() override {
-    ClientTest::TearDown();
-    std::filesystem::remove_all(runtime_dir_);
-  }
+  void SetUp() override {}  // each test opens its node itself
 
   void open(const std::optional<std::string>& runtime_dir) {
     node::NodeOptions options = node_options();
@@ -76,7 +68,8 @@ class WitnessTest : public ClientTest {
     EXPECT_EQ(read_all(partition()).size(), next.value());
   }
 
-  std::string runtime_dir_;
+  const test::TemporaryDirectory runtime_{test::kTmpfs};
+  const std::string runtime_dir_ = runtime_.path();
 };
 
 TEST_F(WitnessTest, AfterAKillTheOffsetsGoOnWithoutAGap) {

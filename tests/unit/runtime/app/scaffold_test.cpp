@@ -7,6 +7,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "tests/unit/core/temporary_directory.hpp"
+
 namespace sluice::app {
 namespace {
 
@@ -15,16 +17,13 @@ namespace fs = std::filesystem;
 class ScaffoldTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "sluice-scaffold-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    root_ = name;
     fs::create_directories(root_ / "sink_template" / "src");
     std::ofstream(root_ / "sink_template" / "src" / "sink_template.cpp") << "namespace sink_template { class SinkTemplate; }\n";
   }
-  void TearDown() override { fs::remove_all(root_); }
   [[nodiscard]] Scaffold to(const std::string& name) const { return {.from = root_ / "sink_template", .name = name, .into = root_}; }
 
-  fs::path root_;
+  test::TemporaryDirectory temporary_;
+  const fs::path root_ = temporary_.path();
 };
 
 TEST(ConnectorName, IsWordsWithUnderscores) {

@@ -23,6 +23,7 @@
 
 #include "runtime/http/client.hpp"
 #include "runtime/http/errc.hpp"
+#include "tests/unit/core/temporary_directory.hpp"
 
 namespace sluice::http {
 namespace {
@@ -33,14 +34,7 @@ using testing::StartsWith;
 
 class ServerTest : public testing::Test {
  protected:
-  ServerTest() {
-    std::string name = testing::TempDir() + "sluice-http-XXXXXX";
-    folder_ = mkdtemp(name.data());
-  }
-  ~ServerTest() override {
-    server_.reset();
-    std::filesystem::remove_all(folder_);
-  }
+  ~ServerTest() override { server_.reset(); }
 
   Router router() {
     Router out;
@@ -95,7 +89,8 @@ class ServerTest : public testing::Test {
     return answer;
   }
 
-  std::filesystem::path folder_;
+  const test::TemporaryDirectory temporary_;
+  const std::filesystem::path folder_ = temporary_.path();
   std::mutex mutex_;
   std::mutex wake_mutex_;
   std::condition_variable changed_;
