@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/vsr/merge_dvc.hpp"
-#include "core/base/mutation.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <optional>
+
+#include "core/base/mutation.hpp"
 
 namespace sluice::vsr {
 namespace {
