@@ -47,6 +47,7 @@ Result<ExitCode> bench_pipe(const Console& console, const BenchOptions& options)
   SLUICE_TRY(const config::DaemonConfig daemon, daemon_config_of(options.places));
   const auto plugins = make_plugin_catalog(daemon, scratch.path() / "plugins");
   std::vector<std::filesystem::path> plugin_path;
+  plugin_path.reserve(daemon.plugin_path.size());
   for (const auto& place : daemon.plugin_path) plugin_path.push_back(std::filesystem::absolute(place));
   SLUICE_TRY(const auto program, files::own_program());
   SLUICE_TRY(const auto figures, bench::run_pipe_bench({.plugins = plugins.get(),

@@ -48,8 +48,8 @@ constexpr std::size_t kUnixPathMax = 107;
 constexpr double kConnectorShare = 0.9;
 
 const logging::Logger& daemon_log() {
-  static const logging::Logger kLog;
-  return kLog;
+  static const logging::Logger log;
+  return log;
 }
 
 void raise_file_limit() {
