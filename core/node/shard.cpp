@@ -22,7 +22,8 @@ struct Shard::Loop {
   using TimePoint = std::chrono::steady_clock::time_point;
 
   storage::PostingIoQueue io;  // before the context, whose last tasks may own logs that use it
-  asio::io_context context{1};
+  // Not for one thread only: then what the loop's own thread posts could be overtaken.
+  asio::io_context context;
   asio::executor_work_guard<asio::io_context::executor_type> work{context.get_executor()};
   asio::steady_timer alarm{context};
   std::optional<TimePoint> alarm_at;

@@ -30,7 +30,7 @@ class Shard {
   // Runs what was posted before, then ends the thread. Timers and completions of I/O that come later are dropped.
   void stop();
 
-  // Runs the task on the shard's thread, later. Tasks of one caller run in order.
+  // Runs the task on the shard's thread, later; before every task that is posted after this call returned, by whichever thread.
   void post(Task task);
   // Runs the task once after the delay, unless it is cancelled before.
   TimerId after(std::chrono::nanoseconds delay, Task task);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+
 #include <algorithm>
+#include <cstdio>
 #include <set>
 
 #include "runtime/pipeline/dead_letter.hpp"
@@ -137,10 +140,10 @@ TEST_F(SinkPipeline, APartitionWhoseFilesCannotBeOpenedYetIsWaitedFor) {
   ASSERT_TRUE(eventually([&] { return status().last_error.has_value(); }));
   EXPECT_EQ(status().last_error->code, "node.partition_unavailable");
   EXPECT_NE(state(), State::kError);
-  std::filesystem::remove(segment);
-  std::filesystem::rename(aside, segment);
-  ASSERT_TRUE(eventually([&] { return status().partitions.size() == 2 && partition(1).committed_next == Offset(50); }));
-  EXPECT_EQ(partition(0).committed_next, Offset(50));
+  // At once: an attempt in between would find the segment missing.
+  ASSERT_EQ(::renameat2(AT_FDCWD, aside.c_str(), AT_FDCWD, segment.c_str(), RENAME_EXCHANGE), 0);
+  const auto delivered = [&](std::size_t index) { return partition(index).committed_next == Offset(50); };
+  EXPECT_TRUE(eventually([&] { return status().partitions.size() == 2 && delivered(0) && delivered(1); }));
 }
 
 TEST_F(SinkPipeline, APartitionShowsItsOwnNewestProblem) {
