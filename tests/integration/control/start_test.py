@@ -27,7 +27,7 @@ class StartTest(unittest.TestCase):
             self.assertIn("http.not_ready", text)
         self.assertEqual(daemon.post("/api/v1/connectors/drain/pause")[0], 503)
         daemon.process.send_signal(signal.SIGTERM)
-        wait_for(lambda: "SIGTERM: draining" in daemon.read("daemon.log"), 5, "log line about the signal")
+        wait_for(lambda: "SIGTERM: draining" in daemon.read("daemon.log"), 30, "log line about the signal")
         self.assertEqual(daemon.process.wait(timeout=60), 0, daemon.read("daemon.log"))
 
     def test_it_starts_the_others_and_names_the_one_whose_plugin_hangs(self):
@@ -40,7 +40,7 @@ class StartTest(unittest.TestCase):
         self.assertEqual(daemon.stop(), 0, daemon.read("daemon.log"))
 
     def slow_start(self):
-        """A daemon with three partitions whose every read takes 0.3 s, while it opens them. Answers the daemon and its first recovery."""
+        """A daemon with three partitions whose every read takes 1.5 s, while it opens them. Answers the daemon and its first recovery."""
         daemon = Daemon({})
         self.addCleanup(daemon.remove)
         daemon.start()
@@ -48,7 +48,7 @@ class StartTest(unittest.TestCase):
         self.assertEqual(daemon.run("produce", "demo/t", "--lines", stdin=b"one\n")[0], 0)
         self.assertEqual(daemon.stop(), 0, daemon.read("daemon.log"))
         with open(os.path.join(daemon.root, "daemon.log"), "ab") as log:
-            daemon.process = subprocess.Popen(["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=pread64", "-e", "inject=pread64:delay_enter=300000",
+            daemon.process = subprocess.Popen(["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=pread64", "-e", "inject=pread64:delay_enter=1500000",
                                                PROGRAM, "run", "--config", daemon.config], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
         def opening():
@@ -91,7 +91,7 @@ class StartTest(unittest.TestCase):
         daemon, recovery = self.slow_start()
         self.assertLess(recovery["partitions_opened"], 3)
         self.signal_traced(daemon, signal.SIGTERM)
-        self.assertEqual(daemon.process.wait(timeout=10), 0, daemon.read("daemon.log"))
+        self.assertEqual(daemon.process.wait(timeout=60), 0, daemon.read("daemon.log"))
         self.assertIn("SIGTERM while the log opens: leaving", daemon.read("daemon.log"))
         self.assertFalse(os.path.exists(os.path.join(daemon.data, "http.port")), "it points nobody at a port that is closed")
         daemon.start()
