@@ -36,7 +36,7 @@ void add_daemon_commands(CLI::App& app, CommandLine& line) {
               [&config](const Console& console) { return check(console, config); })
       ->add_option("--config", config, kConfigHelp)
       ->capture_default_str();
-  add_command(app, line, "doctor", "Check the machine: limits, permissions, disk, port, plugins",
+  add_command(app, line, "doctor", "Check the machine and every connector's way to its back end",
               [&config](const Console& console) { return doctor(console, config); })
       ->add_option("--config", config, kConfigHelp)
       ->capture_default_str();

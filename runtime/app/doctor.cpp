@@ -16,6 +16,7 @@
 #include <boost/json.hpp>
 
 #include "core/storage/file_lock.hpp"
+#include "runtime/app/doctor_findings.hpp"
 #include "runtime/app/offline.hpp"
 #include "runtime/app/plugin_schemas.hpp"
 #include "runtime/app/sync_probe.hpp"
@@ -31,15 +32,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-enum class Verdict : std::uint8_t { kOk, kWarning, kFailed };
-
-struct Finding {
-  std::string check;
-  Verdict verdict = Verdict::kOk;
-  std::string detail;
-};
-using Findings = std::vector<Finding>;
-
 constexpr std::uint64_t kFilesWanted = 4096;
 constexpr std::uint64_t kSpaceWanted = 1ULL << 30;
 constexpr std::chrono::milliseconds kSlowSync{20};
@@ -47,10 +39,6 @@ constexpr std::chrono::milliseconds kHealthTimeout{2000};
 
 std::string_view to_string(Verdict verdict) {
   return verdict == Verdict::kOk ? "ok" : verdict == Verdict::kWarning ? "warning" : "FAILED";
-}
-
-std::string error_line(const Error& error) {
-  return fmt::format("{} {}", error.to_string(), error.explanation());
 }
 
 void check_limits(Findings& out) {
@@ -151,10 +139,9 @@ void check_port(Findings& out, const config::DaemonConfig& daemon, bool running)
   out.push_back({"port", Verdict::kFailed, error_line(server.error())});
 }
 
-void check_plugins(Findings& out, const config::DaemonConfig& daemon) {
-  const auto catalog = make_plugin_catalog(daemon, {});
+void check_plugins(Findings& out, plugin::PluginCatalog& plugins) {
   std::vector<std::string> usable;
-  for (const auto& [file, outcome] : catalog->list()) {
+  for (const auto& [file, outcome] : plugins.list()) {
     if (outcome) {
       usable.push_back(outcome->id);
     } else {
@@ -171,6 +158,9 @@ void print_findings(const Console& console, const Findings& findings) {
     Table table({"CHECK", "RESULT", "DETAIL"});
     for (const Finding& finding : findings) table.add({finding.check, std::string(to_string(finding.verdict)), finding.detail});
     console.print(table.text());
+    for (const Finding& finding : findings) {
+      if (!finding.hint.empty()) console.print(fmt::format("\n{}: what to do: {}\n", finding.check, finding.hint));
+    }
     return;
   }
   json::array rows;
@@ -179,6 +169,7 @@ void print_findings(const Console& console, const Findings& findings) {
     row["check"] = finding.check;
     row["result"] = finding.verdict == Verdict::kOk ? "ok" : finding.verdict == Verdict::kWarning ? "warning" : "failed";
     row["detail"] = finding.detail;
+    row["hint"] = finding.hint;
     rows.push_back(std::move(row));
   }
   json::object out;
@@ -187,6 +178,10 @@ void print_findings(const Console& console, const Findings& findings) {
 }
 
 }  // namespace
+
+std::string error_line(const Error& error) {
+  return fmt::format("{} {}", error.to_string(), error.explanation());
+}
 
 Result<ExitCode> doctor(const Console& console, const fs::path& config) {
   Findings findings;
@@ -203,7 +198,9 @@ Result<ExitCode> doctor(const Console& console, const fs::path& config) {
     }
     const bool running = check_lock(findings, daemon->data_dir);
     check_port(findings, *daemon, running);
-    check_plugins(findings, *daemon);
+    const auto plugins = make_plugin_catalog(*daemon, {});
+    check_plugins(findings, *plugins);
+    check_connectors(findings, *daemon, plugins, running);
   }
   print_findings(console, findings);
   const bool failed = std::ranges::any_of(findings, [](const Finding& finding) { return finding.verdict == Verdict::kFailed; });

@@ -83,6 +83,10 @@ void print_status(const Console& console, const json::value& status) {
   }
   console.print(describe(fields));
   print_partitions(console, status);
+  // An error that is over needs nothing done.
+  const json::value& error = value_field(status, "last_error");
+  const std::string hint = error.is_object() && text_field(status, "state") != "running" ? text_field(error, "hint") : "";
+  if (!hint.empty()) console.print("\nwhat to do: " + hint + "\n");
 }
 
 Result<ExitCode> show(const Console& console, const ServerOptions& server, const std::string& target,

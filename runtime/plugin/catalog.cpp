@@ -16,6 +16,7 @@
 #include "runtime/plugin/plugin.hpp"
 #include "runtime/plugin/plugin_file.hpp"
 #include "runtime/plugin/probe.hpp"
+#include "runtime/plugin/trial.hpp"
 
 namespace sluice::plugin {
 
@@ -177,6 +178,12 @@ std::vector<std::pair<fs::path, Result<PluginDescription>>> PluginCatalog::list(
 Result<PluginDescription> PluginCatalog::inspect(std::string_view plugin) {
   SLUICE_TRY(const fs::path file, resolve(plugin));
   return impl_->inspect_file(file);
+}
+
+Result<std::optional<Outcome>> PluginCatalog::try_open(const TrialRequest& request) {
+  SLUICE_TRY(const fs::path file, resolve(request.plugin));
+  SLUICE_CHECK(impl_->inspect_file(file));
+  return plugin::try_open(impl_->options.probe_program, file, request);
 }
 
 Result<std::shared_ptr<LoadedPlugin>> PluginCatalog::load(std::string_view plugin) {

@@ -62,6 +62,17 @@ struct PluginDescription {
 };
 
 class LoadedPlugin;  // loaded_plugin.hpp
+struct Outcome;      // outcome.hpp
+
+// A connector to be opened once, to see whether it can be.
+struct TrialRequest {
+  std::string plugin;
+  std::string connector;  // its id in the plugin; empty = the only one of its kind
+  bool is_sink = false;
+  std::string config_json;
+  std::vector<std::string> secrets;  // masked in what comes back
+  std::chrono::milliseconds deadline{};
+};
 
 // The plugin search path and everything loaded from it. One per process, kept as long as instances live. Thread-safe.
 class PluginCatalog {
@@ -85,6 +96,9 @@ class PluginCatalog {
   // Judges the file without loading it, then probes it in a child process, whose death is the plugin's error. Cached by device, inode, size
   // and mtime.
   [[nodiscard]] Result<PluginDescription> inspect(std::string_view plugin);
+  // Opens the connector in a child process, without a state and without a record, and closes it. Nothing: it opened. An outcome: why not,
+  // as the connector says it. An error: the plugin could not be used, died, or did not come back by the deadline.
+  [[nodiscard]] Result<std::optional<Outcome>> try_open(const TrialRequest& request);
   // Copies the file to <copy_dir>/<sha256>/, inspects the copy and loads it. The same contents are loaded once; a rebuilt file is another
   // plugin.
   [[nodiscard]] Result<std::shared_ptr<LoadedPlugin>> load(std::string_view plugin);

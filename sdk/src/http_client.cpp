@@ -3,9 +3,11 @@
 
 #include <curl/curl.h>
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <limits>
 #include <mutex>
+#include <system_error>
 
 #include <sluice/retry.hpp>
 
@@ -57,6 +59,32 @@ class HeaderList {
   std::string line_;
 };
 
+// Where the way to the server ended.
+const char* hint_of(CURLcode code, int os_error) {
+  switch (code) {
+    case CURLE_URL_MALFORMAT:
+    case CURLE_UNSUPPORTED_PROTOCOL:
+      return "check the URL: http:// or https://, a host, a path";
+    case CURLE_COULDNT_RESOLVE_HOST:
+      return "check the host in the URL; if it is right, this machine's name server does not know it (getent hosts HOST)";
+    case CURLE_COULDNT_CONNECT:
+      return os_error == ECONNREFUSED ? "nothing listens there: check host and port in the URL, and that the server runs"
+                                      : "check host and port in the URL, and the way from this machine to there";
+    case CURLE_OPERATION_TIMEDOUT:
+      return "check host and port in the URL, a firewall that drops packets, and whether the server hangs; if it is only slow, raise the "
+             "timeouts";
+    case CURLE_PEER_FAILED_VERIFICATION:
+      return "if the server is the right one, name the file of the authority that signed its certificate, or of a self-signed certificate "
+             "itself, in ca_file; the URL must have the host that the certificate names";
+    case CURLE_SSL_CACERT_BADFILE:
+      return "ca_file must be a readable file of certificates in PEM";
+    case CURLE_SSL_CONNECT_ERROR:
+      return "check that the server speaks TLS at this port: http:// and https:// have different ones";
+    default:
+      return "check that the server is well, and that nothing between cuts connections";
+  }
+}
+
 bool failed_before_sending(CURLcode code) {
   switch (code) {
     case CURLE_UNSUPPORTED_PROTOCOL:
@@ -104,6 +132,7 @@ class HttpClient::Impl {
     result_.body_cut = false;
     result_.retry_after = Duration{0};
     result_.problem.clear();
+    result_.hint.clear();
     answer_header_bytes_ = 0;
     if (stop_.stop_requested()) return cancelled();
 
@@ -247,6 +276,12 @@ class HttpClient::Impl {
       result_.end = static_cast<std::size_t>(body_bytes) >= body_size ? HttpEnd::kBrokenAfterSending : HttpEnd::kBrokenWhileSending;
     }
     result_.problem = error_text_[0] != '\0' ? error_text_ : curl_easy_strerror(code);
+    long os_error = 0;
+    curl_easy_getinfo(easy_, CURLINFO_OS_ERRNO, &os_error);
+    if (code == CURLE_COULDNT_CONNECT && os_error != 0) {
+      result_.problem += ": " + std::generic_category().message(static_cast<int>(os_error));
+    }
+    result_.hint = hint_of(code, static_cast<int>(os_error));
   }
 
   static std::size_t on_body(char* data, std::size_t size, std::size_t count, void* self) noexcept {

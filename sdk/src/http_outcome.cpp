@@ -48,7 +48,7 @@ Outcome outcome_of_failure(const HttpResult& result, TransportFailure failure, b
   outcome.code = failure == TransportFailure::kNotSent ? "http.not_sent" : "http.no_answer";
   outcome.text = failure == TransportFailure::kNotSent ? "the request could not be sent: " : "no answer to the request: ";
   outcome.text += result.problem;
-  if (failure == TransportFailure::kNotSent) outcome.hint = "check the address, the network and the server's certificate";
+  outcome.hint = result.hint;
   return outcome;
 }
 

@@ -1,23 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 // sluice-plugin-host --probe FILE: loads a plugin where its death harms nobody and prints what it says of itself as one line of JSON.
-// Exit codes: 0 = a line was printed, 64 = wrong usage; anything else, and every signal, is the plugin's doing.
+// sluice-plugin-host --open FILE KIND CONNECTOR DEADLINE_MS: opens one of its connectors with the configuration on standard input, closes
+// it, and prints what came of it. Exit codes: 0 = a line was printed, 64 = wrong usage; anything else, and every signal, is the plugin's
+// doing.
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <iostream>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 #include <sluice/abi/version.h>
 
+#include "core/base/clock.hpp"
 #include "runtime/plugin/description_json.hpp"
+#include "runtime/plugin/loaded_plugin.hpp"
 #include "runtime/plugin/open_plugin.hpp"
+#include "runtime/plugin/sink_instance.hpp"
+#include "runtime/plugin/source_instance.hpp"
+#include "runtime/plugin/trial.hpp"
 
 namespace {
+
+using sluice::plugin::LoadedPlugin;
+using sluice::plugin::Outcome;
+using sluice::plugin::PluginDescription;
 
 constexpr int kUsageExit = 64;
 constexpr rlim_t kCpuSecondsMax = 30;
@@ -48,11 +68,64 @@ bool write_all(int fd, std::string_view text) {
   return true;
 }
 
+std::string inspect(const std::filesystem::path& file) {
+  auto opened = sluice::plugin::open_plugin(file, file.filename().string());
+  const sluice::Result<PluginDescription> described =
+      opened ? sluice::Result<PluginDescription>(std::move(opened->description)) : std::unexpected(opened.error());
+  return sluice::plugin::to_json(described);
+}
+
+struct Trial {
+  std::filesystem::path file;
+  bool is_sink = false;
+  std::string connector;
+  std::chrono::milliseconds deadline{};
+};
+
+template <typename Instance, typename... State>
+std::optional<Outcome> open_and_close(std::shared_ptr<LoadedPlugin> plugin, const Trial& trial, const std::string& config, State... state) {
+  auto created = Instance::create(std::move(plugin), trial.connector, {.connector_key = "trial"});
+  if (!created) return created.error();
+  const sluice::plugin::CallOptions call{.attempt = 1, .deadline = sluice::system_clock().monotonic() + trial.deadline};
+  auto opened = (*created)->open(config, state..., call);
+  if (!opened) return opened.error();
+  // What happens while it closes says nothing of the back end.
+  std::ignore = (*created)->close(call);
+  return std::nullopt;
+}
+
+std::string try_to_open(const Trial& trial) {
+  const std::string config{std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
+  auto opened = sluice::plugin::open_plugin(trial.file, trial.file.filename().string());
+  if (!opened) return sluice::plugin::trial_to_json(std::unexpected(opened.error()));
+  auto plugin = std::make_shared<LoadedPlugin>(*std::move(opened));
+  if (trial.is_sink) return sluice::plugin::trial_to_json(open_and_close<sluice::plugin::SinkInstance>(std::move(plugin), trial, config));
+  const std::optional<sluice::plugin::SavedState> fresh;
+  return sluice::plugin::trial_to_json(open_and_close<sluice::plugin::SourceInstance>(std::move(plugin), trial, config, fresh));
+}
+
+std::string answer_to(std::span<char*> words) {
+  const std::string_view kind(words[0]);
+  const std::filesystem::path file(words[1]);
+  if (kind == "--probe") return inspect(file);
+  return try_to_open({.file = file,
+                      .is_sink = std::string_view(words[2]) == "sink",
+                      .connector = words[3],
+                      .deadline = std::chrono::milliseconds(std::strtoll(words[4], nullptr, 10))});
+}
+
+bool is_usage(std::span<char*> words) {
+  if (words.empty()) return false;
+  const std::string_view kind(words[0]);
+  return (kind == "--probe" && words.size() == 2) || (kind == "--open" && words.size() == 5);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3 || std::string_view(argv[1]) != "--probe") {
-    fmt::print(stderr, "usage: sluice-plugin-host --probe FILE\n");
+  const std::span<char*> words(argv + 1, static_cast<std::size_t>(std::max(argc - 1, 0)));
+  if (!is_usage(words)) {
+    fmt::print(stderr, "usage: sluice-plugin-host --probe FILE\n       sluice-plugin-host --open FILE sink|source CONNECTOR DEADLINE_MS\n");
     return kUsageExit;
   }
   limit_this_process();
@@ -60,11 +133,7 @@ int main(int argc, char** argv) {
   const int answer = ::dup(STDOUT_FILENO);
   ::dup2(STDERR_FILENO, STDOUT_FILENO);
 
-  const std::filesystem::path file(argv[2]);
-  auto opened = sluice::plugin::open_plugin(file, file.filename().string());
-  const sluice::Result<sluice::plugin::PluginDescription> described =
-      opened ? sluice::Result<sluice::plugin::PluginDescription>(std::move(opened->description)) : std::unexpected(opened.error());
-  const bool written = write_all(answer, sluice::plugin::to_json(described) + "\n");
+  const bool written = write_all(answer, answer_to(words) + "\n");
   // No destructors of the plugin: they are not what was asked for, and may hang or crash.
   std::_Exit(written ? EXIT_SUCCESS : EXIT_FAILURE);
 }

@@ -53,6 +53,7 @@ struct HttpResult {
   bool body_cut = false;    // longer than max_body
   Duration retry_after{0};  // the answer's Retry-After; 0 = no hint
   std::string problem;      // why there was no answer, for a person; without the URL
+  std::string hint;         // what to do about it
 };
 
 // What the result means for what was sent: nothing for 2xx. `idempotent`: sending it again does no harm.

@@ -18,11 +18,10 @@ constexpr std::size_t kExcerptBytes = 300;
 constexpr Size kMaxAnswer = 64 * kKiB;
 constexpr Size kMaxItemsAnswer = 64 * kMiB;
 
-std::string_view method_name(Method method) {
-  for (const auto& entry : enum_names(Method{})) {
-    if (entry.value == method) return entry.name;
-  }
-  return "POST";
+template <typename Enum>
+std::string_view name_of(Enum value) {
+  static constexpr auto kNames = enum_names(Enum{});
+  return std::find_if(kNames.begin(), kNames.end(), [value](const auto& entry) { return entry.value == value; })->name;
 }
 
 std::string_view payload_content_type(Format format) {
@@ -67,6 +66,25 @@ void HttpSink::open() {
                                                      .max_body = config_.items.is_used() ? kMaxItemsAnswer : kMaxAnswer,
                                                      .ca_file = config_.ca_file},
                                          context_.stop());
+  if (config_.probe != Probe::kNone) probe();
+}
+
+void HttpSink::probe() {
+  const std::string_view method = name_of(config_.probe);
+  const HttpResult& answer =
+      client_->perform({.method = method, .url = config_.url, .headers = headers_, .body = {}, .deadline_ns = context_.deadline_ns()});
+  std::optional<Outcome> outcome = http_outcome(answer, true);
+  if (!outcome) return;
+  if (outcome->outcome_class == OutcomeClass::kCancelled) throw CancelledError();
+  if (answer.end == HttpEnd::kAnswered) {
+    // A server may well not know the method of the probe, or be busy: the records will tell.
+    if (outcome->scope == OutcomeScope::kRecord || answer.status == 405) return;
+    if (!outcome->hint.empty()) outcome->hint += "; ";
+    outcome->hint += fmt::format("if only {} is answered so, and {} would not be, set probe to another method or to none", method,
+                                 name_of(config_.method));
+  }
+  throw ConnectorError(outcome->code, fmt::format("{} {}: {}", method, shown_url_, outcome->text),
+                       {.hint = outcome->hint, .http_status = outcome->http_status, .retry_after = outcome->retry_after});
 }
 
 void HttpSink::write(const Batch& batch, WriteResult& result) {
@@ -116,11 +134,8 @@ const HttpResult& HttpSink::send(const Batch& batch, Chunk chunk) {
     key_ = dedup_key(batch, batch[chunk.first]);
     headers_.push_back({"Idempotency-Key", key_});
   }
-  const HttpResult& answer = client_->perform({.method = method_name(config_.method),
-                                               .url = config_.url,
-                                               .headers = headers_,
-                                               .body = body_,
-                                               .deadline_ns = context_.deadline_ns()});
+  const HttpResult& answer = client_->perform(
+      {.method = name_of(config_.method), .url = config_.url, .headers = headers_, .body = body_, .deadline_ns = context_.deadline_ns()});
   headers_.resize(configured);
   return answer;
 }
@@ -145,7 +160,7 @@ HttpSink::Attempt HttpSink::deliver(const Batch& batch, Chunk chunk, WriteResult
     const Attempt first = deliver(batch, {chunk.first, half}, result);
     return first == Attempt::kEnded ? first : deliver(batch, {chunk.first + half, chunk.count - half}, result);
   }
-  outcome->text = fmt::format("{} {}: {}", method_name(config_.method), shown_url_, outcome->text);
+  outcome->text = fmt::format("{} {}: {}", name_of(config_.method), shown_url_, outcome->text);
   if (outcome->scope == OutcomeScope::kConnector) throw OutcomeError(*std::move(outcome));
   result.fail(chunk.first, *outcome);
   return Attempt::kEnded;

@@ -30,6 +30,8 @@ class HttpSink final : public Sink {
   void write(const Batch& batch, WriteResult& result) override;
 
  private:
+  // Throws if records have no chance: no way to the server, credentials refused, path unknown.
+  void probe();
   struct Chunk {
     std::uint32_t first;
     std::uint32_t count;

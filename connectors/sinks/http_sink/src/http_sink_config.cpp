@@ -73,6 +73,10 @@ void HttpSinkConfig::bind(Binding<HttpSinkConfig>& b) {
   b.optional("timeout", &HttpSinkConfig::timeout, seconds(30), {milliseconds(10), hours(1)}, "For a whole request.");
   b.optional("ca_file", &HttpSinkConfig::ca_file, "", {.min = 0, .max = 4000},
              "PEM file of trusted authorities; empty = the system's. TLS is always verified.");
+  b.optional(
+      "probe", &HttpSinkConfig::probe, Probe::kHead,
+      "The request to url, with the headers, that is made before the first record: it finds out whether there is a way to the server, "
+      "and whether it takes the credentials and knows the path. none: the first record finds out.");
   b.section("items", &HttpSinkConfig::items,
             "How an answer tells the fate of each record, for bulk endpoints that answer 200 all the same.");
 }

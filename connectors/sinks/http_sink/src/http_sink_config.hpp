@@ -17,12 +17,18 @@ enum class Mode : std::uint8_t {
   kJsonArray,   // records as one JSON array
 };
 enum class Method : std::uint8_t { kPost, kPut, kPatch };
+// The request that open makes before the first record.
+enum class Probe : std::uint8_t { kHead, kOptions, kGet, kNone };
 
 constexpr auto enum_names(Mode) {
   return std::to_array<EnumName<Mode>>({{"individual", Mode::kIndividual}, {"ndjson", Mode::kNdjson}, {"json_array", Mode::kJsonArray}});
 }
 constexpr auto enum_names(Method) {
   return std::to_array<EnumName<Method>>({{"POST", Method::kPost}, {"PUT", Method::kPut}, {"PATCH", Method::kPatch}});
+}
+constexpr auto enum_names(Probe) {
+  return std::to_array<EnumName<Probe>>(
+      {{"HEAD", Probe::kHead}, {"OPTIONS", Probe::kOptions}, {"GET", Probe::kGet}, {"none", Probe::kNone}});
 }
 
 // Where an answer of class 2xx says what became of each record: JSON pointers.
@@ -46,6 +52,7 @@ struct HttpSinkConfig {
   Duration connect_timeout{0};
   Duration timeout{0};
   std::string ca_file;
+  Probe probe = Probe::kHead;
   ItemsConfig items;
 
   static void bind(Binding<HttpSinkConfig>& b);

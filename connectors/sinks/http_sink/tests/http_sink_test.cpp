@@ -49,7 +49,8 @@ class HttpSinkTest : public ::testing::Test {
   }
   void start(const std::string& more = "") { start_at(server_->url("/in"), more); }
   void start_at(const std::string& url, const std::string& more = "") {
-    const std::optional<Outcome> failure = sink_->open("{\"url\": \"" + url + "\"" + more + "}");
+    // What a probe sees has tests of its own below; the others count requests.
+    const std::optional<Outcome> failure = sink_->open("{\"url\": \"" + url + "\", \"probe\": \"none\"" + more + "}");
     ASSERT_FALSE(failure) << failure->text;
     ASSERT_FALSE(sink_->assign({part_}).failure);
   }
@@ -86,6 +87,7 @@ using HttpSinkRequest = HttpSinkTest;
 using HttpSinkFailure = HttpSinkTest;
 using HttpSinkBisection = HttpSinkTest;
 using HttpSinkItems = HttpSinkTest;
+using HttpSinkProbe = HttpSinkTest;
 
 TEST_F(HttpSinkRequest, IndividualSendsThePayloadWithItsKey) {
   serve(200);
@@ -259,7 +261,7 @@ TEST_F(HttpSinkFailure, NoServerBehindTheNameAndNoTlsAreTheConnectorsFailure) {
   https.replace(0, 4, "https");
   for (const std::string& url : {std::string("http://no-such-host.invalid/in"), https}) {
     testing::SinkOf<HttpSink> sink;
-    ASSERT_FALSE(sink->open("{\"url\": \"" + url + "\", \"connect_timeout\": \"2s\", \"timeout\": \"3s\"}"));
+    ASSERT_FALSE(sink->open("{\"url\": \"" + url + "\", \"probe\": \"none\", \"connect_timeout\": \"2s\", \"timeout\": \"3s\"}"));
     ASSERT_FALSE(sink->assign({part_}).failure);
     const WriteReport report = sink->write(part_, Payloads{"a"});
     ASSERT_TRUE(report.failure) << url;
@@ -290,6 +292,52 @@ TEST_F(HttpSinkFailure, TextsShowNoCredentials) {
   const WriteReport report = write({"a"});
   ASSERT_TRUE(report.failure);
   EXPECT_EQ(report.failure->text.find("hush"), std::string::npos) << report.failure->text;
+}
+
+TEST_F(HttpSinkProbe, SendsTheHeadersAndNoRecord) {
+  serve(200);
+  ASSERT_FALSE(sink_->open("{\"url\": \"" + server_->url("/in") + R"(", "headers": {"Authorization": "Bearer hush"}})"));
+  const std::vector<HttpSeen> seen = server_->seen();
+  ASSERT_EQ(seen.size(), 1u);
+  EXPECT_EQ(seen[0].method, "HEAD");
+  EXPECT_EQ(seen[0].header("authorization"), "Bearer hush");
+  EXPECT_EQ(seen[0].body, "");
+}
+
+TEST_F(HttpSinkProbe, OnlyAnswersThatRecordsWouldGetTooStopTheOpening) {
+  int status = 0;
+  serve([&](const HttpSeen&) { return HttpReply{.status = status}; });
+  for (const int good : {204, 400, 405, 429, 500, 501, 503}) {
+    status = good;
+    testing::SinkOf<HttpSink> sink;
+    EXPECT_FALSE(sink->open("{\"url\": \"" + server_->url("/in") + "\"}")) << status;
+  }
+  for (const int bad : {301, 401, 403, 404}) {
+    status = bad;
+    testing::SinkOf<HttpSink> sink;
+    const std::optional<Outcome> failure = sink->open("{\"url\": \"" + server_->url("/in") + R"(", "probe": "GET"})");
+    ASSERT_TRUE(failure) << status;
+    EXPECT_EQ(failure->scope, OutcomeScope::kConnector);
+    EXPECT_EQ(failure->outcome_class, OutcomeClass::kTransient);
+    EXPECT_EQ(failure->http_status, status);
+    EXPECT_NE(failure->text.find("GET "), std::string::npos) << failure->text;
+    EXPECT_NE(failure->hint.find("set probe to"), std::string::npos) << failure->hint;
+  }
+}
+
+TEST_F(HttpSinkProbe, NoAnswerIsTheConnectorsFailureWithItsFix) {
+  serve([](const HttpSeen&) { return HttpReply{.action = HttpReply::Action::kHang}; });
+  const std::optional<Outcome> hanging = sink_->open("{\"url\": \"" + server_->url("/in") + R"(", "timeout": "100ms"})");
+  ASSERT_TRUE(hanging);
+  EXPECT_EQ(hanging->scope, OutcomeScope::kConnector);
+  EXPECT_NE(hanging->hint.find("hangs"), std::string::npos) << hanging->hint;
+  const std::string url = server_->url("/in");
+  server_.reset();
+  testing::SinkOf<HttpSink> sink;
+  const std::optional<Outcome> refused = sink->open("{\"url\": \"" + url + "\"}");
+  ASSERT_TRUE(refused);
+  EXPECT_NE(refused->text.find("refused"), std::string::npos) << refused->text;
+  EXPECT_NE(refused->hint.find("nothing listens there"), std::string::npos) << refused->hint;
 }
 
 class HttpSinkPoison : public HttpSinkTest, public ::testing::WithParamInterface<std::tuple<std::string, int, std::set<std::string>>> {};
