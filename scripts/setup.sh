@@ -12,6 +12,7 @@ build_packages=(
 )
 test_packages=(
   e2fsprogs mount gcc-12 clang-tidy-19 clang-format-19 llvm-19 strace binutils openssl iproute2 util-linux curl
+  redis-server libhiredis-dev
 )
 
 packages=("${build_packages[@]}")

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 
 #include <sluice/abi/version.h>
 #include <sluice/record.hpp>
@@ -19,6 +20,7 @@ bool is_broken(sluice_text text) {
 }  // namespace
 
 TestHost::TestHost(std::string connector_key) : key_(std::move(connector_key)) {
+  std::signal(SIGPIPE, SIG_IGN);
   fill_table();
 }
 

@@ -52,6 +52,7 @@ void limit(__rlimit_resource_t resource, rlim_t value) {
 // A plugin that runs wild here must not fill the disk or the memory, nor outlive its parent.
 void limit_this_process() {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  std::signal(SIGPIPE, SIG_IGN);  // as in the daemon
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_CPU, kCpuSecondsMax);
   limit(RLIMIT_FSIZE, kFileBytesMax);

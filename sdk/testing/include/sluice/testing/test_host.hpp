@@ -35,6 +35,7 @@ struct RetryNote {
 };
 
 // A host table that remembers what a connector does with it and checks its arguments. Must outlive every instance made with it.
+// Like the daemon it makes the process ignore SIGPIPE: a connection that the other end has closed fails the call that writes to it.
 // Thread-safe.
 class TestHost {
  public:
