@@ -3,17 +3,23 @@
 include(GoogleTest)
 include(${CMAKE_SOURCE_DIR}/sdk/cmake/sluice_add_connector.cmake)
 
-# One precompiled header for the whole tree: the standard library and fmt, nothing of ours and nothing of Asio.
-add_library(sluice_pch OBJECT ${CMAKE_SOURCE_DIR}/cmake/pch.cpp)
-target_precompile_headers(sluice_pch PRIVATE
+# The precompiled headers of the tree, the standard library and fmt, nothing of ours and nothing of Asio; and with GoogleTest for the tests.
+set(SLUICE_PCH_HEADERS
   <algorithm> <array> <atomic> <chrono> <cstddef> <cstdint> <cstring> <expected> <filesystem> <functional> <map>
   <memory> <mutex> <optional> <span> <string> <string_view> <thread> <unordered_map> <utility> <variant> <vector> <fmt/format.h>)
+add_library(sluice_pch OBJECT ${CMAKE_SOURCE_DIR}/cmake/pch.cpp)
+target_precompile_headers(sluice_pch PRIVATE ${SLUICE_PCH_HEADERS})
 target_link_libraries(sluice_pch PRIVATE fmt::fmt)
 
-function(sluice_use_pch target)
+add_library(sluice_test_pch OBJECT ${CMAKE_SOURCE_DIR}/cmake/pch.cpp)
+target_precompile_headers(sluice_test_pch PRIVATE ${SLUICE_PCH_HEADERS} <gtest/gtest.h>)
+target_link_libraries(sluice_test_pch PRIVATE fmt::fmt GTest::gtest)
+
+# sluice_use_pch(target sluice_pch|sluice_test_pch)
+function(sluice_use_pch target pch)
   # gcc refuses a precompiled header when any macro differs, and its preset is a unity build anyway.
   if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    target_precompile_headers(${target} REUSE_FROM sluice_pch)
+    target_precompile_headers(${target} REUSE_FROM ${pch})
   endif()
 endfunction()
 
@@ -29,7 +35,7 @@ function(sluice_library name)
     target_link_libraries(${target} PUBLIC ${ARG_DEPS} fmt::fmt PRIVATE ${ARG_PRIVATE_DEPS})
     target_sources(${target} PUBLIC FILE_SET HEADERS BASE_DIRS ${CMAKE_SOURCE_DIR} FILES ${headers})
     set_target_properties(${target} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
-    sluice_use_pch(${target})
+    sluice_use_pch(${target} sluice_pch)
   else()
     add_library(${target} INTERFACE)
     target_include_directories(${target} INTERFACE ${CMAKE_SOURCE_DIR})
@@ -53,7 +59,9 @@ function(sluice_test name)
   add_executable(${name} ${ARG_SOURCES})
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} GTest::gtest GTest::gmock GTest::gtest_main)
-  sluice_use_pch(${name})
+  sluice_use_pch(${name} sluice_test_pch)
+  # A test file costs more in what it includes than in itself.
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 4)
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT})
 endfunction()
 
@@ -75,7 +83,7 @@ function(sluice_connector name)
   set_target_properties(${name} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/plugins)
   set_property(GLOBAL APPEND PROPERTY SLUICE_CONNECTORS ${name})
   if(TARGET ${name}_test)
-    sluice_use_pch(${name}_test)
+    sluice_use_pch(${name}_test sluice_test_pch)
   endif()
 endfunction()
 
