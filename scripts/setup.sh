@@ -12,7 +12,7 @@ build_packages=(
 )
 test_packages=(
   e2fsprogs mount gcc-12 clang-tidy-19 clang-format-19 llvm-19 strace binutils openssl iproute2 util-linux curl
-  redis-server libhiredis-dev
+  redis-server libhiredis-dev sqlite3 libsqlite3-dev
 )
 
 packages=("${build_packages[@]}")
