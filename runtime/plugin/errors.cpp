@@ -25,9 +25,13 @@ const ErrorInfo& error_info(Errc code) {
        "The interface is a draft, so plugin and Sluice must come from the same SDK build. Build the plugin again."},
       {"plugin.refused", kInvalidInput, "The plugin's own start-up refused this host; the message is the plugin's."},
       {"plugin.crashed", kInvalidInput,
-       "The plugin killed the process that inspected it, so it is not loaded. The message has the signal and its last output."},
+       "The plugin killed the process that inspected or tried it, so it is not loaded. The message has the signal and its last output: "
+       "report it "
+       "to its author."},
       {"plugin.timeout", kInvalidInput,
-       "The plugin did not finish loading within the time limit in the process that inspected it, so it is not loaded."},
+       "The plugin did not come back within the time limit in the process that inspected or tried it. Report it to its author: loading "
+       "must not "
+       "wait, and what waits while it opens must heed its deadline."},
       {"plugin.sanitizer_mismatch", kInvalidInput,
        "The plugin was built with another sanitizer than this Sluice. Build both with the same preset."},
       {"plugin.no_such_connector", kInvalidInput,
