@@ -208,7 +208,13 @@ Result<void> EntryLog::Impl::run_truncation(storage::Storage& storage, const std
   }
   if (SLUICE_MUTATED(kLogCutFirst)) SLUICE_CHECK(job.log->truncate(job.slot.frontier.durable.position));
   SLUICE_CHECK(job.index->truncate(job.index_bytes));
-  SLUICE_CHECK(job.log->truncate(job.slot.frontier.durable.position));
+  if (SLUICE_MUTATED(kTruncationZeroes)) {
+    SLUICE_TRY(const std::uint64_t end, job.log->size());
+    const ByteVector zeros(end - job.slot.frontier.durable.position);
+    SLUICE_CHECK(job.log->write(job.slot.frontier.durable.position, zeros));
+  } else {
+    SLUICE_CHECK(job.log->truncate(job.slot.frontier.durable.position));
+  }
   return SLUICE_MUTATED(kTruncationUnsynced) ? Result<void>() : job.log->sync();
 }
 

@@ -195,7 +195,8 @@ void EntryLog::Impl::flush() {
   busy_ = true;
   if (options_.clock != nullptr) flush_began_ = options_.clock->monotonic();
   const LogPoint durable = SLUICE_MUTATED(kFrontierAhead) ? LogPoint{chunk_->end, chunk_->end_position()} : synced_;
-  chunk_->slot = frontier_.next(durable, frontier_.limit_for(chunk_->end));
+  const bool stays_clean = SLUICE_MUTATED(kCleanMarkStays) && frontier_.newest().is_clean();
+  chunk_->slot = frontier_.next(durable, stays_clean ? frontier_.limit() : frontier_.limit_for(chunk_->end));
   persist(queue_, jobs_of_flush(), [self = shared_from_this(), chunk = chunk_](Persisted outcome) {
     self->busy_ = false;
     if (!outcome) return self->on_write_failed(std::move(outcome).error());
