@@ -146,6 +146,7 @@ Result<HostRun> run(const HostCall& call) {
   std::vector<std::string> words{call.program.string()};
   words.insert(words.end(), call.arguments.begin(), call.arguments.end());
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   pid_t pid = 0;

@@ -41,12 +41,13 @@ class Binding {
     add(std::move(name), member, detail::LimitsOf<T>{}, std::move(description));
   }
   template <detail::Bindable T>
-  void optional(std::string name, T C::* member, std::type_identity_t<T> fallback, detail::LimitsOf<T> limits, std::string description) {
+  void optional(std::string name, T C::* member, const std::type_identity_t<T>& fallback, detail::LimitsOf<T> limits,
+                std::string description) {
     set_fallback<T>(add(std::move(name), member, limits, std::move(description)), fallback);
   }
   template <detail::Bindable T>
     requires(!detail::Ranged<T>)
-  void optional(std::string name, T C::* member, std::type_identity_t<T> fallback, std::string description) {
+  void optional(std::string name, T C::* member, const std::type_identity_t<T>& fallback, std::string description) {
     set_fallback<T>(add(std::move(name), member, detail::LimitsOf<T>{}, std::move(description)), fallback);
   }
   // A table of its own, bound by S::bind. It may be left out if all its fields are optional.
@@ -62,10 +63,7 @@ class Binding {
     field.name = std::move(name);
     field.description = std::move(description);
     field.type = detail::field_type<T>();
-    if constexpr (detail::Ranged<T>) {
-      field.min = detail::to_value(limits.min);
-      field.max = detail::to_value(limits.max);
-    } else if constexpr (detail::Sized<T>) {
+    if constexpr (detail::Ranged<T> || detail::Sized<T>) {
       field.min = detail::to_value(limits.min);
       field.max = detail::to_value(limits.max);
     } else if constexpr (detail::NamedEnum<T>) {

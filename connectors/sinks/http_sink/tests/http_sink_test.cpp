@@ -44,7 +44,7 @@ class HttpSinkTest : public ::testing::Test {
  protected:
   // The server does this with every request; a script changes it while it runs.
   void serve(LoopbackServer::Script script) { server_.emplace(std::move(script)); }
-  void serve(int status, std::string body = "") {
+  void serve(int status, const std::string& body = "") {
     serve([=](const HttpSeen&) { return HttpReply{.status = status, .body = body}; });
   }
   void start(const std::string& more = "") { start_at(server_->url("/in"), more); }
