@@ -26,6 +26,8 @@ class StartTest(unittest.TestCase):
             self.assertEqual(status, 503, path)
             self.assertIn("http.not_ready", text)
         self.assertEqual(daemon.post("/api/v1/connectors/drain/pause")[0], 503)
+        # While the log still opens there is nothing to drain, and nothing is said of it.
+        wait_for(lambda: "recovery" not in json.loads(daemon.http("GET", "/ready")[2]), 30, "open log")
         daemon.process.send_signal(signal.SIGTERM)
         wait_for(lambda: "SIGTERM: draining" in daemon.read("daemon.log"), 30, "log line about the signal")
         self.assertEqual(daemon.process.wait(timeout=60), 0, daemon.read("daemon.log"))
