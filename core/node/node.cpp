@@ -2,8 +2,10 @@
 #include "core/node/node.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <iterator>
+#include <memory>
 #include <set>
 #include <string>
 #include <thread>
@@ -207,6 +209,16 @@ bool Node::has_partition(GroupId group) const {
 void Node::after(GroupId group, std::chrono::nanoseconds delay, Shard::Task task) {
   Shard& shard = impl_->shard_of(group);
   shard.post([&shard, delay, task = std::move(task)]() mutable { shard.after(delay, std::move(task)); });
+}
+
+void Node::beat(Shard::Task done) {
+  const auto left = std::make_shared<std::atomic<std::size_t>>(impl_->shards.size());
+  const auto shared = std::make_shared<Shard::Task>(std::move(done));
+  for (const auto& shard : impl_->shards) {
+    shard->post([left, shared] {
+      if (left->fetch_sub(1, std::memory_order_acq_rel) == 1) (*shared)();
+    });
+  }
 }
 
 void Node::propose(const metadata::Command& command, Completion<void> done) {

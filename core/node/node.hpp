@@ -108,6 +108,8 @@ class Node {
   [[nodiscard]] bool has_partition(GroupId group) const;
   // Runs the task on the group's shard after the delay, or never if the node stops.
   void after(GroupId group, std::chrono::nanoseconds delay, Shard::Task task);
+  // Runs the task on a shard's thread once every shard has come to it, or never if the node stops: one that hangs serves nobody.
+  void beat(Shard::Task done);
 
   // The catalog. A created topic has its partitions, and a deleted one has none, when the answer comes. node.partition_unavailable: the
   // topic is there, and so will be its partitions.

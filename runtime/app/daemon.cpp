@@ -28,7 +28,9 @@
 #include "runtime/app/progress_lines.hpp"
 #include "runtime/app/recovery_log.hpp"
 #include "runtime/app/runtime_dir.hpp"
+#include "runtime/app/service_manager.hpp"
 #include "runtime/app/version.hpp"
+#include "runtime/app/watchdog.hpp"
 #include "runtime/base/files.hpp"
 #include "runtime/base/logging.hpp"
 #include "runtime/config/loader.hpp"
@@ -95,8 +97,8 @@ class PublishedFiles {
 // Everything that runs, in the order of its making; it goes in the opposite order.
 class Daemon {
  public:
-  Daemon(config::DaemonConfig config, RunOptions options, Departure& departure)
-      : config_(std::move(config)), options_(std::move(options)), departure_(departure) {}
+  Daemon(config::DaemonConfig config, RunOptions options, ServiceManager service_manager, Departure& departure)
+      : config_(std::move(config)), options_(std::move(options)), service_manager_(std::move(service_manager)), departure_(departure) {}
 
   Result<void> start() {
     departure_.watch_start([this] { published_.remove(); });
@@ -128,8 +130,10 @@ class Daemon {
   pipeline::StopReport drain(std::chrono::steady_clock::time_point deadline) {
     pipeline::StopReport report;
     leaving_ = true;
+    tell_service_manager("STOPPING=1");
     departure_.set_step("start of the connectors");
     if (starter_.joinable()) starter_.join();
+    watchdog_.reset();
     departure_.set_step("drain");
     if (supervisor_) report = supervisor_->stop();
     departure_.set_step("http");
@@ -204,10 +208,20 @@ class Daemon {
     supervisor_->start(std::move(set.connectors), std::move(set.rejected));
     api_->started = true;
     daemon_log().info("ready");
+    tell_service_manager("READY=1");
+    if (const auto interval = service_manager_.watchdog_interval()) {
+      watchdog_.emplace(*interval, Heartbeat([this](Heartbeat::Answer answer) { node_->beat(std::move(answer)); }),
+                        [this] { tell_service_manager("WATCHDOG=1"); });
+    }
+  }
+
+  void tell_service_manager(std::string_view state) {
+    if (const auto told = service_manager_.tell(state); !told) daemon_log().warn("{} is not told: {}", state, told.error().to_string());
   }
 
   config::DaemonConfig config_;
   RunOptions options_;
+  ServiceManager service_manager_;
   Departure& departure_;
   std::shared_ptr<node::RecoveryProgress> progress_ = std::make_shared<node::RecoveryProgress>();
   std::unique_ptr<node::Node> node_;
@@ -216,6 +230,7 @@ class Daemon {
   std::unique_ptr<pipeline::Supervisor> supervisor_;
   std::unique_ptr<http::Api> api_;
   std::unique_ptr<http::Server> server_;
+  std::optional<Watchdog> watchdog_;  // the starter's, until that has ended
   std::thread starter_;
   std::atomic<bool> leaving_ = false;
   PublishedFiles published_;
@@ -251,6 +266,7 @@ class Daemon {
 }  // namespace
 
 void run_daemon(const Console& console, const RunOptions& options) {
+  ServiceManager service_manager = ServiceManager::from_environment();
   Departure departure;
   auto config = config::load_daemon_config(options.config, config::process_environment());
   if (!config) leave(console.report(config.error()), true);
@@ -258,7 +274,7 @@ void run_daemon(const Console& console, const RunOptions& options) {
                  config->log.format == "json" ? logging::Format::kJson : logging::Format::kText);
   raise_file_limit();
   const auto allowed = config->shutdown_deadline;
-  Daemon daemon(*std::move(config), options, departure);
+  Daemon daemon(*std::move(config), options, std::move(service_manager), departure);
   if (const auto started = daemon.start(); !started) {
     const ExitCode code = console.report(started.error());
     finish(daemon, departure, allowed, code);
