@@ -27,6 +27,31 @@ MEDIAN_MAX = 500
 SECONDS_MAX = 900
 
 Found = collections.namedtuple("Found", "seeds invariant")
+Bug = collections.namedtuple("Bug", "happened rules lacks")
+
+# Faults that another implementation of this protocol had, by the rules here that each broke or comes nearest to.
+BUGS = {
+    1: Bug("The new primary took the number of the newest op from the reports, not its log, and cut off as lost what it did not have itself: "
+           "entries that clients were told of.", ["kVsrKeepsOwnLog", "kVsrDropsWithoutProof"], ""),
+    2: Bug("A replica that learned late of its group certified the view of that moment with its empty log, and won.",
+           ["kVsrEmptyLogCertifies"], ""),
+    3: Bug("A header without its entry was neither a copy nor a denial, so a group with one dead replica stood still for ever; and the cure was "
+           "wrong where an acknowledged entry may be lost.", ["kVsrHeaderAbstains", "kVsrDoubtDenied", "kVsrAbsentIsNack"], ""),
+    4: Bug("A start of a view without headers: a commit was believed of a log that nobody had compared, beyond its end, and entries that were "
+           "voted away were applied.", ["kVsrCommitUncompared", "kVsrCommitBeyondHead", "kVsrCommitOfAnyView"], ""),
+    5: Bug("Repair was started by an event that did not come again: a backup stayed one entry short for ever.",
+           ["kVsrRepairsOnce", "kVsrBeginsWithoutEntries"], ""),
+    6: Bug("An entry that was repaired below the head became the parent of the next one, and the chain of every log broke.",
+           ["kVsrRepairByOp"], "nearest form: a log here has no gap below its head; the fault of the rule puts an entry of another chain there"),
+    7: Bug("log_view was durable before the tail of the old view was gone; the same op counted as the same entry; the commit jumped over entries "
+           "of another view.", ["kVsrCertifiesBeforeTruncation", "kVsrSameByOp", "kVsrCommittedByOp"], ""),
+    8: Bug("After a crash, places that had been given away were given away again; a partition that was made anew took what was for the old one.",
+           ["kVsrPrimaryGoesOn"], "nearest form of the first half; the simulator has one group that is never deleted, so nothing of the second"),
+    9: Bug("A replica whose write had failed went on as primary, and acknowledged; an acknowledgement left before its entry was durable.",
+           ["kVsrFencedSpeaks", "kVsrAckBeforeDurable"], "one disk fails at a time, never all in the same moment"),
+    10: Bug("A transition was interrupted half-way, and an entry that was no longer there counted.", ["kVsrOldCompletionCounts"],
+            "nearest form: a step here is not interrupted, only its completions come late; there are no checkpoints that could race"),
+}
 
 
 def simulate(program, rule, first, seeds):
@@ -60,12 +85,13 @@ def search_all(program, rule):
 
 def row(rule, found):
     """The row of the table, and whether the simulator is good enough for this rule."""
+    of_bugs = ", ".join(str(number) for number, bug in BUGS.items() if rule.name in bug.rules)
     if found[-1] is None:
-        return f"| `{rule.name}` | {rule.sentence} | none within {SEEDS_MAX} | | |", False
+        return f"| `{rule.name}` | {rule.sentence} | {of_bugs} | none within {SEEDS_MAX} | | |", False
     seeds = [one.seeds for one in found]
     median = int(statistics.median(seeds))
     fired = ", ".join(name for name, _ in collections.Counter(one.invariant for one in found).most_common())
-    return f"| `{rule.name}` | {rule.sentence} | {median} | {max(seeds)} | {fired} |", median <= MEDIAN_MAX
+    return f"| `{rule.name}` | {rule.sentence} | {of_bugs} | {median} | {max(seeds)} | {fired} |", median <= MEDIAN_MAX
 
 
 HEAD = """# Broken rules of replication, and the simulator
@@ -73,9 +99,22 @@ HEAD = """# Broken rules of replication, and the simulator
 Made by `scripts/replication_mutations.py --write`. Each row breaks one rule of `core/vsr` (`core/base/mutation.def`); `sluice-sim` then runs
 seeds until an invariant fires, from {places} places of at most {seeds} seeds each. The invariants: `tests/simulation/vsr/checks.hpp`.
 
-| broken | the rule | seeds, median | seeds, most | what fired |
-|---|---|---|---|---|
+| broken | the rule | of the ten | seeds, median | seeds, most | what fired |
+|---|---|---|---|---|---|
 """
+
+TEN = """
+## The ten
+
+Faults that another implementation of this protocol had, and the rules here that each of them broke, or comes nearest to.
+
+| | what happened | rules | not covered |
+|---|---|---|---|
+"""
+
+
+def row_of_bug(number, bug):
+    return f"| {number} | {bug.happened} | {', '.join(f'`{name}`' for name in bug.rules)} | {bug.lacks} |\n"
 
 
 def main():
@@ -84,7 +123,11 @@ def main():
     parser.add_argument("--write", action="store_true", help="the table goes to docs/")
     arguments = parser.parse_args()
     program = os.path.join(os.path.abspath(arguments.build), "bin", "sluice-sim")
-    chosen = mutation_rules.choose(mutation_rules.read_rules(replication=True), arguments)
+    rules = mutation_rules.read_rules(replication=True)
+    unknown = {name for bug in BUGS.values() for name in bug.rules} - {rule.name for rule in rules}
+    if unknown:
+        sys.exit(f"replication_mutations: core/base/mutation.def has no {', '.join(sorted(unknown))}")
+    chosen = mutation_rules.choose(rules, arguments)
     whole = simulate(program, None, FIRST_SEEDS[0], 100)
     if whole.returncode != 0:
         sys.exit(f"replication_mutations: sluice-sim fails with every rule in force\n{whole.stdout}")
@@ -100,6 +143,7 @@ def main():
             sys.exit("replication_mutations: a table has all rules")
         with open(TABLE, "w", encoding="utf-8") as table:
             table.write(HEAD.format(places=len(FIRST_SEEDS), seeds=SEEDS_MAX) + "\n".join(rows) + "\n")
+            table.write(TEN + "".join(row_of_bug(number, bug) for number, bug in BUGS.items()))
     print(f"replication_mutations: {len(chosen)} rules broken, {survivors} survivors")
     return 1 if survivors else 0
 

@@ -75,7 +75,7 @@ Dvc Replica::own_report() {
     const Op op = dvc.headers[i].op;
     dvc.present[i] = op <= held_ || SLUICE_MUTATED(kVsrHeaderIsCopy);
     // It knows the header alone. It never had the entry, unless it may have lost it.
-    dvc.nack[i] = op > held_ && op > commit_ && op > dvc.doubtful_to;
+    dvc.nack[i] = op > held_ && op > commit_ && op > dvc.doubtful_to && !SLUICE_MUTATED(kVsrHeaderAbstains);
   }
   return dvc;
 }

@@ -15,16 +15,22 @@ constexpr std::uint64_t kBurst = 2 * kPipelineMax;  // more than a primary takes
 }  // namespace
 
 void Totals::add(const Totals& other) {
+  of_one += other.of_one;
+  of_three += other.of_three;
+  of_five += other.of_five;
+  fewest_events = std::min(fewest_events, other.fewest_events);
   answered += other.answered;
   crashes += other.crashes;
   doubts += other.doubts;
   fences += other.fences;
   stalls += other.stalls;
   bursts += other.bursts;
+  cuts += other.cuts;
   counts.events += other.counts.events;
   counts.truncations += other.counts.truncations;
   counts.repaired += other.counts.repaired;
   counts.lost += other.counts.lost;
+  counts.repeated += other.counts.repeated;
   counts.views += other.counts.views;
   counts.crashes_amid += other.counts.crashes_amid;
   counts.late_notices += other.counts.late_notices;
@@ -72,6 +78,8 @@ std::string Chaos::run(Totals& totals) {
   std::string wrong = goes_on() ? heal() : std::string();
   totals_.answered = cluster_.answered();
   totals_.counts = cluster_.counts;
+  totals_.fewest_events = cluster_.counts.events;
+  ++(cluster_.size() == 1 ? totals_.of_one : cluster_.size() == 3 ? totals_.of_three : totals_.of_five);
   totals.add(totals_);
   return cluster_.checks().wrong().empty() ? wrong : cluster_.checks().wrong();
 }
@@ -115,9 +123,11 @@ void Chaos::disturb() {
       break;
     case 4:
       cluster_.isolate(node);
+      ++totals_.cuts;
       break;
     case 5:
       cluster_.cut(node, static_cast<std::uint8_t>(random_.below(cluster_.size())));
+      ++totals_.cuts;
       break;
     case 6:
     case 7:

@@ -13,12 +13,17 @@ namespace sluice::vsr {
 
 // What happened in one seed, or in many.
 struct Totals {
+  std::size_t of_one = 0;  // groups by how many replicas they have
+  std::size_t of_three = 0;
+  std::size_t of_five = 0;
+  std::size_t fewest_events = std::numeric_limits<std::size_t>::max();  // of one seed
   std::size_t answered = 0;
   std::size_t crashes = 0;
   std::size_t doubts = 0;
   std::size_t fences = 0;
   std::size_t stalls = 0;
   std::size_t bursts = 0;
+  std::size_t cuts = 0;  // of one replica from all others, or of one direction
   Cluster::Counts counts{};
 
   void add(const Totals& other);

@@ -195,6 +195,7 @@ void Cluster::post(std::uint8_t from, Letter letter) {
   letter.at = last = std::max(last + Instant(1), soon(faults.delay_max));
   network_.push_back(letter);
   if (happens(faults.repeat)) {
+    ++counts.repeated;
     letter.at += 10 * faults.delay_max;
     network_.push_back(std::move(letter));
   }

@@ -82,6 +82,7 @@ class Cluster {
     std::size_t truncations = 0;
     std::size_t repaired = 0;
     std::size_t lost = 0;
+    std::size_t repeated = 0;
     std::size_t views = 0;  // that got a primary
     std::size_t crashes_amid = 0;
     std::size_t late_notices = 0;

@@ -32,6 +32,7 @@ struct Floor {
   std::size_t seen;
 };
 constexpr std::uint64_t kSeedsForFloors = 50;  // fewer say nothing on average
+constexpr std::size_t kEventsOfOneSeedMin = 500;
 
 std::uint64_t g_seed = 0;  // under way, for the handler
 
@@ -69,8 +70,11 @@ int replay(std::uint64_t seed, std::size_t replicas, std::optional<std::size_t> 
   return wrong.empty() ? kWell : kWrong;
 }
 
-int judge(const Totals& totals, std::uint64_t seeds) {
+int judge(const Totals& totals, std::uint64_t seeds, bool of_any_size) {
   const std::array floors{Floor{"events", 200'000, totals.counts.events},
+                          Floor{"groups of one", of_any_size ? 2U : 0U, totals.of_one},
+                          Floor{"groups of three", of_any_size ? 30U : 0U, totals.of_three},
+                          Floor{"groups of five", of_any_size ? 10U : 0U, totals.of_five},
                           Floor{"answered", 5'000, totals.answered},
                           Floor{"crashes", 500, totals.crashes},
                           Floor{"crashes amid writes", 20, totals.counts.crashes_amid},
@@ -80,6 +84,8 @@ int judge(const Totals& totals, std::uint64_t seeds) {
                           Floor{"truncations", 20, totals.counts.truncations},
                           Floor{"entries sent again", 5'000, totals.counts.repaired},
                           Floor{"messages lost", 5'000, totals.counts.lost},
+                          Floor{"messages repeated", 5'000, totals.counts.repeated},
+                          Floor{"cuts", 1'000, totals.cuts},
                           Floor{"stalls", 500, totals.stalls},
                           Floor{"bursts", 100, totals.bursts},
                           Floor{"late notices", 1'000, totals.counts.late_notices},
@@ -89,8 +95,12 @@ int judge(const Totals& totals, std::uint64_t seeds) {
   for (const Floor& floor : floors) {
     std::printf(" %zu %.*s,", floor.seen, static_cast<int>(floor.name.size()), floor.name.data());
   }
-  std::printf(" %zu messages of one step at most\n", totals.counts.sends_max);
-  if (seeds < kSeedsForFloors) return kWell;
+  std::printf(" %zu events of one seed at least, %zu messages of one step at most\n", totals.fewest_events, totals.counts.sends_max);
+  if (totals.fewest_events < kEventsOfOneSeedMin) {
+    vacuous = true;
+    std::printf("too little: %zu events in one seed, at least %zu are to be expected\n", totals.fewest_events, kEventsOfOneSeedMin);
+  }
+  if (seeds < kSeedsForFloors) return vacuous ? kVacuous : kWell;
   for (const Floor& floor : floors) {
     if (floor.seen >= floor.per_hundred_seeds * seeds / 100) continue;
     vacuous = true;
@@ -111,7 +121,7 @@ int run_range(std::uint64_t first, std::uint64_t seeds, std::size_t replicas, bo
     std::printf("seed %llu: %s\n", static_cast<unsigned long long>(seed), wrong.c_str());
     return kWrong;
   }
-  return judge(totals, seeds);
+  return judge(totals, seeds, replicas == 0);
 }
 
 int run(int argc, char** argv) {
