@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sluice/circuit_breaker.hpp>
+
+#include <algorithm>
+#include <limits>
+
+namespace sluice {
+
+bool CircuitBreaker::try_pass(std::uint64_t now_ns) {
+  const std::lock_guard lock(mutex_);
+  if (!open_) return true;
+  if (is_cooling(now_ns) || trying_) return false;
+  trying_ = true;
+  return true;
+}
+
+void CircuitBreaker::succeeded() {
+  const std::lock_guard lock(mutex_);
+  failures_ = 0;
+  open_ = trying_ = false;
+}
+
+void CircuitBreaker::failed(std::uint64_t now_ns) {
+  const std::lock_guard lock(mutex_);
+  // What went out before it opened says nothing new.
+  if (open_ && !trying_) return;
+  if (!open_ && ++failures_ < policy_.threshold) return;
+  open_ = true;
+  trying_ = false;
+  const auto cool_down_ms = static_cast<std::uint64_t>(std::max<std::int64_t>(policy_.cool_down.count(), 0));
+  const std::uint64_t longest_ms = (std::numeric_limits<std::uint64_t>::max() - now_ns) / 1'000'000;
+  cools_until_ns_ = now_ns + std::min(cool_down_ms, longest_ms) * 1'000'000;
+}
+
+void CircuitBreaker::abandoned() {
+  const std::lock_guard lock(mutex_);
+  trying_ = false;
+}
+
+CircuitBreaker::State CircuitBreaker::state(std::uint64_t now_ns) const {
+  const std::lock_guard lock(mutex_);
+  if (!open_) return State::kClosed;
+  return is_cooling(now_ns) ? State::kOpen : State::kHalfOpen;
+}
+
+Duration CircuitBreaker::remaining_cool_down(std::uint64_t now_ns) const {
+  const std::lock_guard lock(mutex_);
+  if (!open_ || !is_cooling(now_ns)) return Duration{0};
+  return Duration{static_cast<std::int64_t>((cools_until_ns_ - now_ns + 999'999) / 1'000'000)};
+}
+
+}  // namespace sluice

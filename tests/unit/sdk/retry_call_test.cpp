@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sluice/retry_call.hpp>
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <sluice/retry_progress.hpp>
+#include <sluice/testing/test_host.hpp>
+
+namespace sluice {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t kSecondNs = 1'000'000'000;
+constexpr RetryPolicy kThree{.max_attempts = 3, .base_delay = seconds(1), .max_delay = seconds(60)};
+constexpr RetryPolicy kThreeAtOnce{.max_attempts = 3, .base_delay = Duration{0}, .max_delay = Duration{0}};
+
+TEST(RetryProgress, WaitsTheBackOffAndEndsWithTheLastAttempt) {
+  RetryProgress progress(kThree, kNever);
+  EXPECT_EQ(progress.failed(true, Duration{0}, 0, 0), milliseconds(800)) << "the base, less a fifth";
+  EXPECT_EQ(progress.failed(true, Duration{0}, 0, 0), milliseconds(1600));
+  EXPECT_FALSE(progress.exhausted());
+  EXPECT_EQ(progress.failed(true, Duration{0}, 0, 0), std::nullopt);
+  EXPECT_EQ(progress.attempts(), 3U);
+  EXPECT_TRUE(progress.exhausted());
+}
+
+TEST(RetryProgress, OfZeroOrOneAttemptsNeverWaits) {
+  for (const std::uint32_t attempts : {0U, 1U}) {
+    RetryProgress progress({.max_attempts = attempts, .base_delay = seconds(1), .max_delay = seconds(1)}, kNever);
+    EXPECT_EQ(progress.failed(true, seconds(1), 0, 0), std::nullopt);
+    EXPECT_TRUE(progress.exhausted());
+  }
+}
+
+TEST(RetryProgress, EndsAtOnceWhereAnotherAttemptDoesNotHelp) {
+  RetryProgress progress(kThree, kNever);
+  EXPECT_EQ(progress.failed(false, seconds(1), 0, 0), std::nullopt);
+  EXPECT_EQ(progress.attempts(), 1U);
+  EXPECT_FALSE(progress.exhausted());
+}
+
+TEST(RetryProgress, TakesTheHintOfTheBackEndUpToTheCap) {
+  RetryProgress progress(kThree, kNever);
+  EXPECT_EQ(progress.failed(true, seconds(7), 0, 0), seconds(7));
+  EXPECT_EQ(progress.failed(true, seconds(86'400), 0, 0), seconds(60));
+}
+
+TEST(RetryProgress, BeginsNoWaitThatEndsAfterTheDeadline) {
+  RetryProgress late(kThree, 2 * kSecondNs);
+  EXPECT_EQ(late.failed(true, Duration{0}, 2 * kSecondNs - 800'000'000, 0), std::nullopt) << "it would end at the deadline";
+  EXPECT_TRUE(late.exhausted());
+  RetryProgress in_time(kThree, 2 * kSecondNs);
+  EXPECT_EQ(in_time.failed(true, Duration{0}, 2 * kSecondNs - 801'000'000, 0), milliseconds(800));
+  RetryProgress over(kThree, 2 * kSecondNs);
+  EXPECT_EQ(over.failed(true, Duration{0}, 3 * kSecondNs, 0), std::nullopt);
+}
+
+TEST(CircuitBreaker, OpensAtTheThresholdOfConsecutiveFailures) {
+  CircuitBreaker breaker({.threshold = 3, .cool_down = seconds(10)});
+  for (int i = 0; i < 2; ++i) breaker.failed(0);
+  breaker.succeeded();
+  for (int i = 0; i < 2; ++i) breaker.failed(0);
+  EXPECT_TRUE(breaker.try_pass(0));
+  breaker.failed(5 * kSecondNs);
+  EXPECT_FALSE(breaker.try_pass(5 * kSecondNs));
+  EXPECT_EQ(breaker.state(5 * kSecondNs), CircuitBreaker::State::kOpen);
+  EXPECT_EQ(breaker.remaining_cool_down(6 * kSecondNs), seconds(9));
+}
+
+TEST(CircuitBreaker, HalfOpenLetsOneOfTenConcurrentCallersThrough) {
+  CircuitBreaker breaker({.threshold = 1, .cool_down = seconds(10)});
+  breaker.failed(0);
+  EXPECT_FALSE(breaker.try_pass(10 * kSecondNs - 1));
+  std::atomic<int> passed = 0;
+  {
+    std::vector<std::jthread> callers;
+    for (int i = 0; i < 10; ++i) {
+      callers.emplace_back([&] {
+        if (breaker.try_pass(10 * kSecondNs)) ++passed;
+      });
+    }
+  }
+  EXPECT_EQ(passed, 1);
+  EXPECT_EQ(breaker.state(10 * kSecondNs), CircuitBreaker::State::kHalfOpen);
+}
+
+TEST(CircuitBreaker, ClosesWithTheSuccessOfTheOneAndOpensAgainWithItsFailure) {
+  CircuitBreaker breaker({.threshold = 5, .cool_down = seconds(10)});
+  for (int i = 0; i < 5; ++i) breaker.failed(0);
+  ASSERT_TRUE(breaker.try_pass(10 * kSecondNs));
+  breaker.failed(11 * kSecondNs);
+  EXPECT_FALSE(breaker.try_pass(21 * kSecondNs - 1)) << "one failure is enough, and the cool-down begins anew";
+  ASSERT_TRUE(breaker.try_pass(21 * kSecondNs));
+  breaker.succeeded();
+  EXPECT_EQ(breaker.state(21 * kSecondNs), CircuitBreaker::State::kClosed);
+  for (int i = 0; i < 10; ++i) EXPECT_TRUE(breaker.try_pass(21 * kSecondNs));
+}
+
+TEST(CircuitBreaker, LetsAnotherTryWhereTheOneWasCancelled) {
+  CircuitBreaker breaker({.threshold = 1, .cool_down = seconds(10)});
+  breaker.failed(0);
+  ASSERT_TRUE(breaker.try_pass(10 * kSecondNs));
+  breaker.abandoned();
+  EXPECT_TRUE(breaker.try_pass(10 * kSecondNs));
+}
+
+TEST(CircuitBreaker, IsNotProlongedByCallsThatWereOutWhenItOpened) {
+  CircuitBreaker breaker({.threshold = 1, .cool_down = seconds(10)});
+  ASSERT_TRUE(breaker.try_pass(0));
+  ASSERT_TRUE(breaker.try_pass(0));
+  breaker.failed(0);
+  breaker.failed(9 * kSecondNs);
+  EXPECT_TRUE(breaker.try_pass(10 * kSecondNs));
+}
+
+TEST(CircuitBreaker, CoolsForEverRatherThanOverflow) {
+  CircuitBreaker breaker({.threshold = 0, .cool_down = Duration::max()});
+  breaker.failed(kSecondNs);
+  EXPECT_FALSE(breaker.try_pass(kNever - kSecondNs));
+}
+
+TEST(BreakerGauges, ShowStateAndWhatIsLeftOfTheCoolDown) {
+  testing::TestHost host;
+  const Context context(host.table());
+  const BreakerGauges gauges(context);
+  CircuitBreaker breaker({.threshold = 1, .cool_down = seconds(10)});
+  breaker.failed(0);
+  gauges.show(breaker, 4 * kSecondNs);
+  EXPECT_EQ(host.metric("breaker_state"), 1.0);
+  EXPECT_EQ(host.metric("breaker_cool_down_seconds"), 6.0);
+  gauges.show(breaker, 10 * kSecondNs);
+  EXPECT_EQ(host.metric("breaker_state"), 2.0);
+  EXPECT_EQ(host.metric("breaker_cool_down_seconds"), 0.0);
+}
+
+class Retry : public ::testing::Test {
+ protected:
+  // Fails as often as told.
+  [[nodiscard]] std::function<void()> failing(int times, OutcomeError error) {
+    return [this, times, error = std::move(error)] {
+      if (++calls_ <= times) throw error;
+    };
+  }
+
+  testing::TestHost host_;
+  Context context_{host_.table()};
+  int calls_ = 0;
+};
+
+const ConnectorError kBusy("test.busy", "busy", {.http_status = 503});
+
+TEST_F(Retry, GoesOnUntilItSucceedsAndTellsTheHostOfEachWait) {
+  EXPECT_FALSE(retry(context_, {.policy = kThreeAtOnce}, failing(2, kBusy)));
+  EXPECT_EQ(calls_, 3);
+  const auto notes = host_.retries();
+  ASSERT_EQ(notes.size(), 2U);
+  EXPECT_EQ(notes[1].attempt, 2U);
+  EXPECT_EQ(notes[1].error.code, "test.busy");
+}
+
+TEST_F(Retry, GivesTheLastErrorBackWithItsAttempts) {
+  const auto given_up = retry(context_, {.policy = kThreeAtOnce}, failing(9, kBusy));
+  ASSERT_TRUE(given_up);
+  EXPECT_EQ(given_up->error.text, "busy");
+  EXPECT_EQ(given_up->attempts, 3U);
+  EXPECT_TRUE(given_up->exhausted);
+}
+
+TEST_F(Retry, EndsAtOnceForWhatDoesNotPass) {
+  for (const OutcomeError& error : std::vector<OutcomeError>{RecordError("r", "bad"), AmbiguousError("a", "perhaps"),
+                                                             FatalError("f", "gone"), ConnectorError("c", "who", {.http_status = 401})}) {
+    calls_ = 0;
+    const auto given_up = retry(context_, {.policy = kThreeAtOnce}, failing(9, error));
+    ASSERT_TRUE(given_up);
+    EXPECT_EQ(calls_, 1) << error.what();
+    EXPECT_FALSE(given_up->exhausted);
+  }
+  EXPECT_TRUE(host_.retries().empty());
+}
+
+TEST_F(Retry, HoldsTheDeadlineOfTheCall) {
+  host_.use_manual_clock();
+  context_.begin_call({.struct_size = sizeof(sluice_call), .attempt = 1, .deadline_ns = host_.monotonic_ns() + kSecondNs / 2});
+  const auto given_up = retry(context_, {.policy = kThree}, failing(9, kBusy));
+  ASSERT_TRUE(given_up);
+  EXPECT_EQ(given_up->attempts, 1U);
+  EXPECT_TRUE(given_up->exhausted);
+}
+
+TEST_F(Retry, EndsAWaitWithACancel) {
+  const RetryPolicy hours{.max_attempts = 9, .base_delay = std::chrono::hours(1), .max_delay = std::chrono::hours(1)};
+  const auto cancelled_meanwhile = [&] {
+    ++calls_;
+    context_.request_stop();
+    throw OutcomeError(kBusy);
+  };
+  EXPECT_THROW((void)retry(context_, {.policy = hours}, cancelled_meanwhile), CancelledError);
+  EXPECT_EQ(calls_, 1);
+  EXPECT_THROW((void)retry(context_, {.policy = hours}, failing(0, kBusy)), CancelledError);
+  EXPECT_EQ(calls_, 1) << "nothing is begun after a cancel";
+}
+
+TEST_F(Retry, OfConnectivityBlamesTheConnectorAndCountsTheAttempts) {
+  try {
+    check_connectivity(context_, kThreeAtOnce, failing(9, TransientError("net.refused", "refused", {.hint = "start it"})));
+    FAIL();
+  } catch (const OutcomeError& error) {
+    EXPECT_EQ(error.outcome().scope, OutcomeScope::kConnector);
+    EXPECT_EQ(error.outcome().text, "refused (after 3 attempts)");
+    EXPECT_EQ(error.outcome().hint, "start it");
+  }
+  check_connectivity(context_, kThreeAtOnce, [] {});
+}
+
+TEST_F(Retry, OfConnectivityEndsAtOnceWhereTheBackEndKnowsBetter) {
+  for (const int status : {401, 403, 404}) {
+    calls_ = 0;
+    EXPECT_THROW(check_connectivity(context_, kThreeAtOnce, failing(9, ConnectorError("http.status", "no", {.http_status = status}))),
+                 OutcomeError);
+    EXPECT_EQ(calls_, 1) << status;
+  }
+}
+
+struct Config {
+  RetryKeys retry;
+  BreakerKeys breaker;
+  static void bind(Binding<Config>& b) {
+    b.section("retry", &Config::retry, "How often a request is repeated.");
+    b.section("breaker", &Config::breaker, "When the back end is left alone.");
+  }
+};
+
+TEST(RetryKeys, AreTheSameForAll) {
+  const auto config = parse_config<Config>(R"({"retry":{"max_attempts":7,"base_delay":"1s","max_delay":"2s"},"breaker":{"threshold":2}})");
+  EXPECT_EQ(config.retry.policy().max_attempts, 7U);
+  EXPECT_EQ(config.retry.policy().max_delay, seconds(2));
+  EXPECT_EQ(config.breaker.policy().threshold, 2U);
+  EXPECT_EQ(config.breaker.policy().cool_down, seconds(30));
+}
+
+}  // namespace
+}  // namespace sluice
