@@ -24,11 +24,11 @@
 #include "core/client/client.hpp"
 #include "core/node/node.hpp"
 #include "runtime/app/departure.hpp"
+#include "runtime/app/notify_socket.hpp"
 #include "runtime/app/plugin_schemas.hpp"
 #include "runtime/app/progress_lines.hpp"
 #include "runtime/app/recovery_log.hpp"
 #include "runtime/app/runtime_dir.hpp"
-#include "runtime/app/service_manager.hpp"
 #include "runtime/app/version.hpp"
 #include "runtime/app/watchdog.hpp"
 #include "runtime/base/files.hpp"
@@ -97,8 +97,8 @@ class PublishedFiles {
 // Everything that runs, in the order of its making; it goes in the opposite order.
 class Daemon {
  public:
-  Daemon(config::DaemonConfig config, RunOptions options, ServiceManager service_manager, Departure& departure)
-      : config_(std::move(config)), options_(std::move(options)), service_manager_(std::move(service_manager)), departure_(departure) {}
+  Daemon(config::DaemonConfig config, RunOptions options, NotifySocket notify_socket, Departure& departure)
+      : config_(std::move(config)), options_(std::move(options)), notify_socket_(std::move(notify_socket)), departure_(departure) {}
 
   Result<void> start() {
     departure_.watch_start([this] { published_.remove(); });
@@ -130,7 +130,7 @@ class Daemon {
   pipeline::StopReport drain(std::chrono::steady_clock::time_point deadline) {
     pipeline::StopReport report;
     leaving_ = true;
-    tell_service_manager("STOPPING=1");
+    tell_service("STOPPING=1");
     departure_.set_step("start of the connectors");
     if (starter_.joinable()) starter_.join();
     watchdog_.reset();
@@ -208,20 +208,20 @@ class Daemon {
     supervisor_->start(std::move(set.connectors), std::move(set.rejected));
     api_->started = true;
     daemon_log().info("ready");
-    tell_service_manager("READY=1");
-    if (const auto interval = service_manager_.watchdog_interval()) {
+    tell_service("READY=1");
+    if (const auto interval = notify_socket_.watchdog_interval()) {
       watchdog_.emplace(*interval, Heartbeat([this](Heartbeat::Answer answer) { node_->beat(std::move(answer)); }),
-                        [this] { tell_service_manager("WATCHDOG=1"); });
+                        [this] { tell_service("WATCHDOG=1"); });
     }
   }
 
-  void tell_service_manager(std::string_view state) {
-    if (const auto told = service_manager_.tell(state); !told) daemon_log().warn("{} is not told: {}", state, told.error().to_string());
+  void tell_service(std::string_view state) {
+    if (const auto told = notify_socket_.tell(state); !told) daemon_log().warn("{} is not told: {}", state, told.error().to_string());
   }
 
   config::DaemonConfig config_;
   RunOptions options_;
-  ServiceManager service_manager_;
+  NotifySocket notify_socket_;
   Departure& departure_;
   std::shared_ptr<node::RecoveryProgress> progress_ = std::make_shared<node::RecoveryProgress>();
   std::unique_ptr<node::Node> node_;
@@ -266,7 +266,7 @@ class Daemon {
 }  // namespace
 
 void run_daemon(const Console& console, const RunOptions& options) {
-  ServiceManager service_manager = ServiceManager::from_environment();
+  NotifySocket notify_socket = NotifySocket::from_environment();
   Departure departure;
   auto config = config::load_daemon_config(options.config, config::process_environment());
   if (!config) leave(console.report(config.error()), true);
@@ -274,7 +274,7 @@ void run_daemon(const Console& console, const RunOptions& options) {
                  config->log.format == "json" ? logging::Format::kJson : logging::Format::kText);
   raise_file_limit();
   const auto allowed = config->shutdown_deadline;
-  Daemon daemon(*std::move(config), options, std::move(service_manager), departure);
+  Daemon daemon(*std::move(config), options, std::move(notify_socket), departure);
   if (const auto started = daemon.start(); !started) {
     const ExitCode code = console.report(started.error());
     finish(daemon, departure, allowed, code);

@@ -18,6 +18,8 @@ def cases():
         for path in glob.glob(os.path.join(ROOT, folder, "**/*_test.cpp"), recursive=True):
             out.update(f"{suite}.{case}" for suite, case in
                        re.findall(r"^TEST(?:_F|_P)?\((\w+),\s*(\w+)\)", open(path, encoding="utf-8").read(), re.MULTILINE))
+    for path in glob.glob(os.path.join(ROOT, "tests/**/CMakeLists.txt"), recursive=True):
+        out.update(re.findall(r"add_test\(NAME (\w+\.\w+)", open(path, encoding="utf-8").read()))
     return out
 
 

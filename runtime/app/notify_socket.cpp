@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/app/service_manager.hpp"
+#include "runtime/app/notify_socket.hpp"
 
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -35,8 +35,8 @@ std::optional<std::uint64_t> number(const std::string& text) {
 
 }  // namespace
 
-ServiceManager ServiceManager::from_environment() {
-  ServiceManager out;
+NotifySocket NotifySocket::from_environment() {
+  NotifySocket out;
   out.socket_ = take("NOTIFY_SOCKET");
   const auto interval = number(take("WATCHDOG_USEC"));
   const auto process = number(take("WATCHDOG_PID"));
@@ -47,7 +47,7 @@ ServiceManager ServiceManager::from_environment() {
   return out;
 }
 
-Result<void> ServiceManager::tell(std::string_view state) const {
+Result<void> NotifySocket::tell(std::string_view state) const {
   if (socket_.empty()) return {};
   sockaddr_un address{};
   address.sun_family = AF_UNIX;

@@ -8,7 +8,7 @@ import unittest
 from daemon_fixture import PROGRAM, SINK_TOML, SOURCE_TOML, Daemon, main
 
 
-class ServiceManagerTest(unittest.TestCase):
+class NotifySocketTest(unittest.TestCase):
     def start(self, address, environment):
         """A daemon and the socket that it talks to."""
         manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)

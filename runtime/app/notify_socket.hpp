@@ -11,11 +11,11 @@
 namespace sluice::app {
 
 // Whoever started the daemon as a service and wants to hear how it is: systemd, by the protocol of sd_notify(3). Immutable, any thread.
-class ServiceManager {
+class NotifySocket {
  public:
   // Takes NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID out of the environment, so that no child speaks for the daemon. Before there is
   // any other thread.
-  [[nodiscard]] static ServiceManager from_environment();
+  [[nodiscard]] static NotifySocket from_environment();
 
   // "READY=1", "STOPPING=1", "WATCHDOG=1". If nobody wants to hear it, nothing happens. Errors: base.invalid_argument, if NOTIFY_SOCKET is
   // no path and no abstract name that fits; base.io.
