@@ -97,8 +97,9 @@ WriteReport SinkDriver::write(const TestPartition& part, const std::vector<TestR
   Position* position = find(part.stream, part.topic, part.partition);
   if (position == nullptr) throw ContractViolation("write to a partition that is not assigned");
   if (records.empty()) throw ContractViolation("write of an empty batch");
-  CallMemory memory;
-  const sluice_batch* batch = memory.batch(part, records, position->next);
+  const auto memory = std::make_shared<CallMemory>();
+  if (keeps_memory_) kept_memory_.push_back(memory);
+  const sluice_batch* batch = memory->batch(part, records, position->next);
   running_ = std::make_unique<Running>(Running{.driver = this, .record_count = batch->record_count});
   sluice_write_result result{};
   result.struct_size = sizeof result;
@@ -117,6 +118,7 @@ WriteReport SinkDriver::write(const TestPartition& part, const std::vector<TestR
   report.failed = std::move(running_->failed);
   report.accepted_next = result.accepted_next;
   report.durable_next = result.durable_next;
+  memory->overwrite();
   return report;
 }
 

@@ -5,7 +5,7 @@
 
 namespace sluice::testing {
 
-CallMemory::~CallMemory() {
+void CallMemory::overwrite() {
   constexpr int kPoison = 0xDD;
   for (Block& block : blocks_) {
     std::memset(block.memory.get(), kPoison, block.size);

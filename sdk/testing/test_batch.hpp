@@ -20,8 +20,9 @@ class CallMemory {
   CallMemory() = default;
   CallMemory(const CallMemory&) = delete;
   CallMemory& operator=(const CallMemory&) = delete;
-  ~CallMemory();
+  ~CallMemory() { overwrite(); }
 
+  void overwrite();
   [[nodiscard]] sluice_text text(std::string_view from);
   [[nodiscard]] sluice_bytes bytes(std::string_view from);
   [[nodiscard]] void* zeroed(std::size_t size);

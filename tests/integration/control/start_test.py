@@ -42,7 +42,7 @@ class StartTest(unittest.TestCase):
         self.assertEqual(daemon.stop(), 0, daemon.read("daemon.log"))
 
     def slow_start(self):
-        """A daemon with three partitions whose every read takes 1.5 s, while it opens them. Answers the daemon and its first recovery."""
+        """A daemon with three partitions whose every read takes 0.8 s, while it opens them. Answers the daemon and its first recovery."""
         daemon = Daemon({})
         self.addCleanup(daemon.remove)
         daemon.start()
@@ -50,7 +50,7 @@ class StartTest(unittest.TestCase):
         self.assertEqual(daemon.run("produce", "demo/t", "--lines", stdin=b"one\n")[0], 0)
         self.assertEqual(daemon.stop(), 0, daemon.read("daemon.log"))
         with open(os.path.join(daemon.root, "daemon.log"), "ab") as log:
-            daemon.process = subprocess.Popen(["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=pread64", "-e", "inject=pread64:delay_enter=1500000",
+            daemon.process = subprocess.Popen(["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=pread64", "-e", "inject=pread64:delay_enter=800000",
                                                PROGRAM, "run", "--config", daemon.config], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
         def opening():

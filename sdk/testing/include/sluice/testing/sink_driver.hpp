@@ -84,6 +84,10 @@ class SinkDriver {
   [[nodiscard]] std::uint64_t accepted_next(const TestPartition& part) const { return position(part).accepted_next; }
   [[nodiscard]] std::uint64_t durable_next(const TestPartition& part) const { return position(part).durable_next; }
 
+  // From now on the overwritten memory of a batch is kept as long as the driver: a sink that kept a pointer reads what was no record, and
+  // the test goes on.
+  void keep_call_memory() { keeps_memory_ = true; }
+
   // For the calls that follow.
   void set_call(std::uint32_t attempt, std::uint64_t deadline_ns = SLUICE_NO_DEADLINE);
 
@@ -102,6 +106,8 @@ class SinkDriver {
   void check_positions(const sluice_batch& batch, const sluice_write_result& result, Position& position);
 
   TestHost& host_;
+  std::vector<std::shared_ptr<void>> kept_memory_;  // destroyed after the sink
+  bool keeps_memory_ = false;
   const sluice_sink* sink_;
   CallOrder order_;
   std::atomic<bool> cancelled_{false};

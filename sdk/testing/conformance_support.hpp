@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <future>
+#include <optional>
+#include <string>
+
+#include <sluice/outcome.hpp>
+#include <sluice/testing/conformance.hpp>
+
+namespace sluice::testing {
+
+inline constexpr std::chrono::seconds kCancelMax(1);  // how long a call may go on after a cancel
+inline constexpr int kAttemptsMax = 50;               // without progress
+
+[[nodiscard]] inline std::string shown(const Outcome& outcome) {
+  return outcome.text + " [" + outcome.code + "]";
+}
+
+// Two configurations that no connector may take.
+[[nodiscard]] inline std::vector<std::string> garbage_configs(const std::string& valid) {
+  const std::string rest = valid.substr(valid.find('{') + 1);
+  const bool empty = rest.find_first_not_of(" \n\t") == rest.find('}');
+  return {"[]", R"({"no_such_key_of_any_connector": 1)" + (empty ? std::string("}") : "," + rest)};
+}
+
+// Runs the case; what the driver says of the contract is a finding, too.
+template <typename Case>
+[[nodiscard]] Findings judged(Case run) {
+  Findings findings;
+  try {
+    run(findings);
+  } catch (const ContractViolation& violation) {
+    findings.emplace_back(violation.what());
+  }
+  return findings;
+}
+
+// `call` hangs in the back end; `cancel` must end it.
+template <typename Subject>
+void check_cancel(Subject& subject, const std::function<std::optional<Outcome>()>& call, const std::function<void()>& cancel,
+                  Findings& findings) {
+  subject.hang();
+  auto ended = std::async(std::launch::async, call);
+  subject.wait_until_hanging();
+  cancel();
+  if (ended.wait_for(kCancelMax) != std::future_status::ready)
+    findings.emplace_back("a call went on for more than a second after the cancel");
+  subject.let_go();
+  const std::optional<Outcome> outcome = ended.get();
+  if (!outcome || outcome->outcome_class != OutcomeClass::kCancelled)
+    findings.push_back("a cancelled call said " + (outcome ? shown(*outcome) : std::string("that it succeeded")));
+}
+
+}  // namespace sluice::testing
