@@ -6,25 +6,29 @@
 
 namespace sluice {
 
-bool CircuitBreaker::try_pass(std::uint64_t now_ns) {
+std::optional<CircuitBreaker::Pass> CircuitBreaker::try_pass(std::uint64_t now_ns) {
   const std::lock_guard lock(mutex_);
-  if (!open_) return true;
-  if (is_cooling(now_ns) || trying_) return false;
-  trying_ = true;
-  return true;
+  if (open_) {
+    if (is_cooling(now_ns) || trying_) return std::nullopt;
+    trying_ = true;
+    ++generation_;
+  }
+  return Pass{generation_};
 }
 
-void CircuitBreaker::succeeded() {
+void CircuitBreaker::succeeded(Pass pass) {
   const std::lock_guard lock(mutex_);
+  if (pass.generation != generation_) return;
   failures_ = 0;
+  if (open_) ++generation_;
   open_ = trying_ = false;
 }
 
-void CircuitBreaker::failed(std::uint64_t now_ns) {
+void CircuitBreaker::failed(Pass pass, std::uint64_t now_ns) {
   const std::lock_guard lock(mutex_);
-  // What went out before it opened says nothing new.
-  if (open_ && !trying_) return;
+  if (pass.generation != generation_) return;
   if (!open_ && ++failures_ < policy_.threshold) return;
+  ++generation_;
   open_ = true;
   trying_ = false;
   const auto cool_down_ms = static_cast<std::uint64_t>(std::max<std::int64_t>(policy_.cool_down.count(), 0));
@@ -32,8 +36,10 @@ void CircuitBreaker::failed(std::uint64_t now_ns) {
   cools_until_ns_ = now_ns + std::min(cool_down_ms, longest_ms) * 1'000'000;
 }
 
-void CircuitBreaker::abandoned() {
+void CircuitBreaker::abandoned(Pass pass) {
   const std::lock_guard lock(mutex_);
+  if (pass.generation != generation_ || !trying_) return;
+  ++generation_;
   trying_ = false;
 }
 

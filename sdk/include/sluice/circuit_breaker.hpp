@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <mutex>
+#include <optional>
 
 #include <sluice/duration.hpp>
 
@@ -23,12 +24,17 @@ class CircuitBreaker {
 
   explicit CircuitBreaker(BreakerPolicy policy) : policy_(policy) {}
 
+  // Of one call that was let through. What a call says after the breaker has changed its state meanwhile does not count.
+  struct Pass {
+    std::uint64_t generation;
+  };
+
   // Whether a call may go out now. Each call that may is followed by exactly one of the three below.
-  [[nodiscard]] bool try_pass(std::uint64_t now_ns);
-  void succeeded();
-  void failed(std::uint64_t now_ns);
+  [[nodiscard]] std::optional<Pass> try_pass(std::uint64_t now_ns);
+  void succeeded(Pass pass);
+  void failed(Pass pass, std::uint64_t now_ns);
   // It was cancelled: nothing is known of the back end, and if it was the one that tries, another one may.
-  void abandoned();
+  void abandoned(Pass pass);
 
   // For the metrics: what a call would meet, and after how long it may pass.
   [[nodiscard]] State state(std::uint64_t now_ns) const;
@@ -39,7 +45,8 @@ class CircuitBreaker {
 
   BreakerPolicy policy_;
   mutable std::mutex mutex_;
-  std::uint32_t failures_ = 0;  // one after the other
+  std::uint64_t generation_ = 0;  // of the passes that count
+  std::uint32_t failures_ = 0;    // one after the other
   bool open_ = false;
   bool trying_ = false;               // the one call of the half-open state is out
   std::uint64_t cools_until_ns_ = 0;  // if open

@@ -68,12 +68,18 @@ TEST_F(HttpClientTest, DoesNotFollowRedirects) {
   EXPECT_EQ(server.seen().size(), 1U);
 }
 
-TEST_F(HttpClientTest, ReportsRetryAfter) {
+TEST_F(HttpClientTest, ReportsRetryAfterInSecondsAndAsADateWhateverTheStatus) {
   LoopbackServer server([](const HttpSeen& request) {
-    return HttpReply{.status = 503, .headers = {{"Retry-After", request.target == "/zero" ? "0" : "7"}}};
+    const std::string value = request.target == "/past"     ? "Sun, 06 Nov 1994 08:49:37 GMT"
+                              : request.target == "/future" ? "Fri, 31 Dec 2100 23:59:59 GMT"
+                                                            : request.target.substr(1);
+    return HttpReply{.status = request.target == "/8" ? 429 : 503, .headers = {{"Retry-After", value}}};
   });
-  EXPECT_EQ(client_.perform({.url = server.url("/")}).retry_after, seconds(7));
-  EXPECT_EQ(client_.perform({.url = server.url("/zero")}).retry_after, Duration{0});
+  EXPECT_EQ(client_.perform({.url = server.url("/7")}).retry_after, seconds(7));
+  EXPECT_EQ(client_.perform({.url = server.url("/8")}).retry_after, seconds(8));
+  EXPECT_EQ(client_.perform({.url = server.url("/0")}).retry_after, Duration{0});
+  EXPECT_EQ(client_.perform({.url = server.url("/past")}).retry_after, Duration{0});
+  EXPECT_GE(client_.perform({.url = server.url("/future")}).retry_after, std::chrono::hours(24 * 365));
 }
 
 TEST_F(HttpClientTest, KeepsAtMostTheBoundOfABody) {

@@ -63,13 +63,17 @@ TEST(RetryProgress, BeginsNoWaitThatEndsAfterTheDeadline) {
   EXPECT_EQ(over.failed(true, Duration{0}, 3 * kSecondNs, 0), std::nullopt);
 }
 
+void fail_once(CircuitBreaker& breaker, std::uint64_t now_ns) {
+  const auto pass = breaker.try_pass(now_ns);
+  ASSERT_TRUE(pass);
+  breaker.failed(*pass, now_ns);
+}
+
 TEST(CircuitBreaker, OpensAtTheThresholdOfConsecutiveFailures) {
   CircuitBreaker breaker({.threshold = 3, .cool_down = seconds(10)});
-  for (int i = 0; i < 2; ++i) breaker.failed(0);
-  breaker.succeeded();
-  for (int i = 0; i < 2; ++i) breaker.failed(0);
-  EXPECT_TRUE(breaker.try_pass(0));
-  breaker.failed(5 * kSecondNs);
+  for (int i = 0; i < 2; ++i) fail_once(breaker, 0);
+  breaker.succeeded(*breaker.try_pass(0));
+  for (int i = 0; i < 3; ++i) fail_once(breaker, 5 * kSecondNs);
   EXPECT_FALSE(breaker.try_pass(5 * kSecondNs));
   EXPECT_EQ(breaker.state(5 * kSecondNs), CircuitBreaker::State::kOpen);
   EXPECT_EQ(breaker.remaining_cool_down(6 * kSecondNs), seconds(9));
@@ -77,7 +81,7 @@ TEST(CircuitBreaker, OpensAtTheThresholdOfConsecutiveFailures) {
 
 TEST(CircuitBreaker, HalfOpenLetsOneOfTenConcurrentCallersThrough) {
   CircuitBreaker breaker({.threshold = 1, .cool_down = seconds(10)});
-  breaker.failed(0);
+  fail_once(breaker, 0);
   EXPECT_FALSE(breaker.try_pass(10 * kSecondNs - 1));
   std::atomic<int> passed = 0;
   {
@@ -94,36 +98,45 @@ TEST(CircuitBreaker, HalfOpenLetsOneOfTenConcurrentCallersThrough) {
 
 TEST(CircuitBreaker, ClosesWithTheSuccessOfTheOneAndOpensAgainWithItsFailure) {
   CircuitBreaker breaker({.threshold = 5, .cool_down = seconds(10)});
-  for (int i = 0; i < 5; ++i) breaker.failed(0);
-  ASSERT_TRUE(breaker.try_pass(10 * kSecondNs));
-  breaker.failed(11 * kSecondNs);
+  for (int i = 0; i < 5; ++i) fail_once(breaker, 0);
+  breaker.failed(*breaker.try_pass(10 * kSecondNs), 11 * kSecondNs);
   EXPECT_FALSE(breaker.try_pass(21 * kSecondNs - 1)) << "one failure is enough, and the cool-down begins anew";
-  ASSERT_TRUE(breaker.try_pass(21 * kSecondNs));
-  breaker.succeeded();
+  breaker.succeeded(*breaker.try_pass(21 * kSecondNs));
   EXPECT_EQ(breaker.state(21 * kSecondNs), CircuitBreaker::State::kClosed);
-  for (int i = 0; i < 10; ++i) EXPECT_TRUE(breaker.try_pass(21 * kSecondNs));
+  for (int i = 0; i < 4; ++i) fail_once(breaker, 21 * kSecondNs);
+  EXPECT_TRUE(breaker.try_pass(21 * kSecondNs)) << "it counts from the beginning";
 }
 
 TEST(CircuitBreaker, LetsAnotherTryWhereTheOneWasCancelled) {
   CircuitBreaker breaker({.threshold = 1, .cool_down = seconds(10)});
-  breaker.failed(0);
-  ASSERT_TRUE(breaker.try_pass(10 * kSecondNs));
-  breaker.abandoned();
+  fail_once(breaker, 0);
+  breaker.abandoned(*breaker.try_pass(10 * kSecondNs));
   EXPECT_TRUE(breaker.try_pass(10 * kSecondNs));
 }
 
-TEST(CircuitBreaker, IsNotProlongedByCallsThatWereOutWhenItOpened) {
+TEST(CircuitBreaker, HearsNothingFromCallsThatWereOutWhenItOpened) {
   CircuitBreaker breaker({.threshold = 1, .cool_down = seconds(10)});
-  ASSERT_TRUE(breaker.try_pass(0));
-  ASSERT_TRUE(breaker.try_pass(0));
-  breaker.failed(0);
-  breaker.failed(9 * kSecondNs);
-  EXPECT_TRUE(breaker.try_pass(10 * kSecondNs));
+  std::vector<CircuitBreaker::Pass> old;
+  for (int i = 0; i < 5; ++i) old.push_back(*breaker.try_pass(0));
+  fail_once(breaker, 0);
+  breaker.succeeded(old[0]);
+  EXPECT_FALSE(breaker.try_pass(9 * kSecondNs)) << "a late success does not end the cool-down";
+  breaker.failed(old[1], 9 * kSecondNs);
+  const auto one = breaker.try_pass(10 * kSecondNs);
+  ASSERT_TRUE(one) << "a late failure does not prolong it";
+  breaker.abandoned(old[2]);
+  EXPECT_FALSE(breaker.try_pass(10 * kSecondNs)) << "a late cancel lets no second one through";
+  breaker.failed(old[3], 10 * kSecondNs);
+  EXPECT_EQ(breaker.state(10 * kSecondNs), CircuitBreaker::State::kHalfOpen) << "nor does a late failure speak for the one";
+  breaker.succeeded(*one);
+  EXPECT_EQ(breaker.state(10 * kSecondNs), CircuitBreaker::State::kClosed);
+  breaker.failed(old[4], 10 * kSecondNs);
+  EXPECT_EQ(breaker.state(10 * kSecondNs), CircuitBreaker::State::kClosed);
 }
 
 TEST(CircuitBreaker, CoolsForEverRatherThanOverflow) {
   CircuitBreaker breaker({.threshold = 0, .cool_down = Duration::max()});
-  breaker.failed(kSecondNs);
+  fail_once(breaker, kSecondNs);
   EXPECT_FALSE(breaker.try_pass(kNever - kSecondNs));
 }
 
@@ -132,7 +145,7 @@ TEST(BreakerGauges, ShowStateAndWhatIsLeftOfTheCoolDown) {
   const Context context(host.table());
   const BreakerGauges gauges(context);
   CircuitBreaker breaker({.threshold = 1, .cool_down = seconds(10)});
-  breaker.failed(0);
+  fail_once(breaker, 0);
   gauges.show(breaker, 4 * kSecondNs);
   EXPECT_EQ(host.metric("breaker_state"), 1.0);
   EXPECT_EQ(host.metric("breaker_cool_down_seconds"), 6.0);

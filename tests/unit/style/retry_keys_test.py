@@ -50,8 +50,9 @@ class RetryKeysTest(unittest.TestCase):
 
     def test_every_connector_has_the_same_keys(self):
         plugins = sorted(glob.glob(os.path.join(BUILD, "plugins", "*.so")))
-        self.assertTrue(plugins)
-        for plugin in plugins:
+        templates = sorted(glob.glob(os.path.join(BUILD, "templates", "*", "*.so")))
+        self.assertTrue(plugins and templates)
+        for plugin in plugins + templates:
             done = subprocess.run([os.path.join(BUILD, "bin/sluice"), "plugin", "inspect", plugin, "--json"], capture_output=True, text=True, check=True)
             schemas = schemas_in(json.loads(done.stdout))
             self.assertTrue(schemas, plugin)
