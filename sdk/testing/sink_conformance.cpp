@@ -88,7 +88,9 @@ class Delivery {
  private:
   void write(std::uint64_t from, std::uint64_t end) {
     std::vector<TestRecord> records;
-    for (std::uint64_t offset = from; offset < end; ++offset) records.push_back({.payload = payload_of(offset), .offset = offset});
+    for (std::uint64_t offset = from; offset < end; ++offset) {
+      records.push_back({.payload = payload_of(offset), .format = Format::kText, .offset = offset});
+    }
     const WriteReport written = sink_->write(part_, records);
     for (const RecordFailure& failed : written.failed) {
       const std::uint64_t offset = from + failed.index;

@@ -3,13 +3,18 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <boost/json/parse.hpp>
+#include <condition_variable>
+#include <cstddef>
 #include <fstream>
 #include <iterator>
+#include <mutex>
 #include <set>
 #include <sstream>
 #include <thread>
 
+#include <sluice/testing/conformance.hpp>
 #include <sluice/testing/loopback_server.hpp>
 #include <sluice/testing/sink_driver.hpp>
 
@@ -480,6 +485,65 @@ TEST(HttpSink, ReadmeHasTheTableOfTheConfiguration) {
   const std::string text(std::istreambuf_iterator<char>(readme), {});
   EXPECT_NE(text.find(config_table<HttpSinkConfig>()), std::string::npos) << config_table<HttpSinkConfig>();
 }
+
+// A server that keeps the payloads it has answered with 200.
+template <Mode mode>
+class HttpSinkSubject : public testing::SinkSubjectOf<HttpSink> {
+ public:
+  [[nodiscard]] std::string config() const override {
+    const auto names = enum_names(Mode{});
+    const auto name = std::find_if(names.begin(), names.end(), [](const auto& entry) { return entry.value == mode; })->name;
+    return "{\"url\": \"" + server_.url("/in") + "\", \"probe\": \"none\", \"timeout\": \"1h\", \"mode\": \"" + std::string(name) + "\"}";
+  }
+  std::vector<std::string> stored() override {
+    const std::lock_guard lock(mutex_);
+    return stored_;
+  }
+  void fail_store(std::size_t n) override {
+    const std::lock_guard lock(mutex_);
+    fails_in_ = static_cast<std::ptrdiff_t>(n);
+  }
+  void refuse(const std::string& payload) override { refused_ = payload; }
+  void hang() override {
+    const std::lock_guard lock(mutex_);
+    hangs_ = true;
+  }
+  void wait_until_hanging() override {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return hanging_; });
+  }
+  void let_go() override { server_.stop(); }
+
+ private:
+  HttpReply answer(const HttpSeen& request) {
+    const std::lock_guard lock(mutex_);
+    if (hangs_) {
+      hanging_ = true;
+      changed_.notify_all();
+      return {.action = HttpReply::Action::kHang};
+    }
+    if (fails_in_ >= 0 && fails_in_-- == 0) return {.status = 503};
+    const Payloads payloads = payloads_of(request);
+    if (std::find(payloads.begin(), payloads.end(), refused_) != payloads.end()) return {.status = 422};
+    stored_.insert(stored_.end(), payloads.begin(), payloads.end());
+    return {};
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<std::string> stored_;
+  std::string refused_;
+  std::ptrdiff_t fails_in_ = -1;
+  bool hangs_ = false;    // from now on
+  bool hanging_ = false;  // a request does
+  LoopbackServer server_{[this](const HttpSeen& request) { return answer(request); }};
+};
+using HttpSinkIndividual = HttpSinkSubject<Mode::kIndividual>;
+using HttpSinkNdjson = HttpSinkSubject<Mode::kNdjson>;
+using HttpSinkJsonArray = HttpSinkSubject<Mode::kJsonArray>;
+SLUICE_SINK_CONFORMANCE(HttpSinkIndividualConformance, HttpSinkIndividual);
+SLUICE_SINK_CONFORMANCE(HttpSinkNdjsonConformance, HttpSinkNdjson);
+SLUICE_SINK_CONFORMANCE(HttpSinkJsonArrayConformance, HttpSinkJsonArray);
 
 }  // namespace
 }  // namespace sluice::http_sink
