@@ -49,7 +49,9 @@ class Faults {
       changed_.notify_all();
       if (!changed_.wait(lock, stop, [&] { return !hanging_wanted_; })) throw CancelledError();
     }
-    if (fail_in_ >= 0 && fail_in_-- == 0) throw TransientError("test.busy", "busy");
+    const bool fails = fail_in_ == 0;
+    --fail_in_;
+    if (fails) throw TransientError("test.busy", "busy");
   }
 
  private:

@@ -522,7 +522,9 @@ class HttpSinkSubject : public testing::SinkSubjectOf<HttpSink> {
       changed_.notify_all();
       return {.action = HttpReply::Action::kHang};
     }
-    if (fails_in_ >= 0 && fails_in_-- == 0) return {.status = 503};
+    const bool fails = fails_in_ == 0;
+    --fails_in_;
+    if (fails) return {.status = 503};
     const Payloads payloads = payloads_of(request);
     if (std::find(payloads.begin(), payloads.end(), refused_) != payloads.end()) return {.status = 422};
     stored_.insert(stored_.end(), payloads.begin(), payloads.end());

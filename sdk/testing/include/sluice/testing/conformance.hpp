@@ -100,6 +100,7 @@ class SourceSubjectOf : public SourceSubject {
 
 }  // namespace sluice::testing
 
+// NOLINTBEGIN(bugprone-macro-parentheses): names of types take none.
 #define SLUICE_CONFORMANCE(suite, subject_type, base, cases)                                  \
   class suite : public ::testing::TestWithParam<::sluice::testing::ConformanceCase<base>> {}; \
   TEST_P(suite, Holds) {                                                                      \
@@ -109,6 +110,7 @@ class SourceSubjectOf : public SourceSubject {
   INSTANTIATE_TEST_SUITE_P(                                                                   \
       Conformance, suite, ::testing::ValuesIn(cases.begin(), cases.end()),                    \
       [](const ::testing::TestParamInfo<::sluice::testing::ConformanceCase<base>>& of_case) { return of_case.param.name; })
+// NOLINTEND(bugprone-macro-parentheses)
 
 // In a file that includes <gtest/gtest.h>: one test per case.
 #define SLUICE_SINK_CONFORMANCE(suite, subject_type) \
