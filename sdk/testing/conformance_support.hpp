@@ -19,13 +19,6 @@ inline constexpr int kAttemptsMax = 50;               // without progress
   return outcome.text + " [" + outcome.code + "]";
 }
 
-// Two configurations that no connector may take.
-[[nodiscard]] inline std::vector<std::string> garbage_configs(const std::string& valid) {
-  const std::string rest = valid.substr(valid.find('{') + 1);
-  const bool empty = rest.find_first_not_of(" \n\t") == rest.find('}');
-  return {"[]", R"({"no_such_key_of_any_connector": 1)" + (empty ? std::string("}") : "," + rest)};
-}
-
 // Runs the case; what the driver says of the contract is a finding, too.
 template <typename Case>
 [[nodiscard]] Findings judged(Case run) {
@@ -38,10 +31,24 @@ template <typename Case>
   return findings;
 }
 
-// `call` hangs in the back end; `cancel` must end it.
+// The case of two configurations that no connector may take.
 template <typename Subject>
-void check_cancel(Subject& subject, const std::function<std::optional<Outcome>()>& call, const std::function<void()>& cancel,
-                  Findings& findings) {
+[[nodiscard]] Findings refuses_a_configuration_that_is_none(Subject& subject) {
+  return judged([&](Findings& findings) {
+    const std::string valid = subject.config();
+    const std::string rest = valid.substr(valid.find('{') + 1);
+    const bool empty = rest.find_first_not_of(" \n\t") == rest.find('}');
+    for (const std::string& garbage :
+         {std::string("[]"), R"({"no_such_key_of_any_connector": 1)" + (empty ? std::string("}") : "," + rest)}) {
+      const auto failure = subject.make().open(garbage);
+      if (!failure || failure->outcome_class != OutcomeClass::kInvalidConfig) findings.push_back("it opens with " + garbage);
+    }
+  });
+}
+
+// `call` hangs in the back end; `cancel` must end it.
+inline void check_cancel(ConformanceSubject& subject, const std::function<std::optional<Outcome>()>& call,
+                         const std::function<void()>& cancel, Findings& findings) {
   subject.hang();
   auto ended = std::async(std::launch::async, call);
   subject.wait_until_hanging();

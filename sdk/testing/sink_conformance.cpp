@@ -235,16 +235,7 @@ Findings forgets_what_it_gave_up(SinkSubject& subject) {
   });
 }
 
-Findings refuses_a_configuration_that_is_none(SinkSubject& subject) {
-  return judged([&](Findings& findings) {
-    for (const std::string& garbage : garbage_configs(subject.config())) {
-      const auto failure = subject.make().open(garbage);
-      if (!failure || failure->outcome_class != OutcomeClass::kInvalidConfig) findings.push_back("it opens with " + garbage);
-    }
-  });
-}
-
-constexpr ConformanceCase<SinkSubject> kCases[] = {
+constexpr ConformanceCase<SinkSubject> kSinkCases[] = {
     {"DeliversEveryRecordOnce", delivers_every_record_once},
     {"LosesNothingWhereAStoreFails", loses_nothing_where_a_store_fails},
     {"ReportsTheRecordThatIsRefused", reports_the_record_that_is_refused},
@@ -257,7 +248,7 @@ constexpr ConformanceCase<SinkSubject> kCases[] = {
 }  // namespace
 
 std::span<const ConformanceCase<SinkSubject>> sink_cases() {
-  return kCases;
+  return kSinkCases;
 }
 
 }  // namespace sluice::testing

@@ -163,16 +163,7 @@ Findings ends_a_hanging_poll_at_a_cancel(SourceSubject& subject) {
   });
 }
 
-Findings refuses_a_configuration_that_is_none(SourceSubject& subject) {
-  return judged([&](Findings& findings) {
-    for (const std::string& garbage : garbage_configs(subject.config())) {
-      const auto failure = subject.make().open(garbage);
-      if (!failure || failure->outcome_class != OutcomeClass::kInvalidConfig) findings.push_back("it opens with " + garbage);
-    }
-  });
-}
-
-constexpr ConformanceCase<SourceSubject> kCases[] = {
+constexpr ConformanceCase<SourceSubject> kSourceCases[] = {
     {"HandsOutEveryRowOnce", hands_out_every_row_once},
     {"RepeatsWhatWasNotTaken", repeats_what_was_not_taken},
     {"ContinuesAfterItsState", continues_after_its_state},
@@ -187,7 +178,7 @@ constexpr ConformanceCase<SourceSubject> kCases[] = {
 }  // namespace
 
 std::span<const ConformanceCase<SourceSubject>> source_cases() {
-  return kCases;
+  return kSourceCases;
 }
 
 }  // namespace sluice::testing

@@ -73,6 +73,18 @@ struct Store : Faults {
   }
 };
 
+// A subject whose back end or origin has these faults.
+template <typename Subject, typename Back>
+class SubjectOn : public Subject {
+ public:
+  void hang() override { back_.hang(); }
+  void wait_until_hanging() override { back_.wait_until_hanging(); }
+  void let_go() override { back_.let_go(); }
+
+ protected:
+  Back back_;
+};
+
 enum class SinkVice : std::uint8_t { kNone, kSwallowsErrors, kKeepsPointers, kDeafToCancel, kGoesOnPastAFailedChunk, kDurableTooEarly };
 
 template <SinkVice vice>
@@ -145,18 +157,12 @@ class ViceSink final : public Sink {
 };
 
 template <SinkVice vice>
-class ViceSinkSubject final : public SinkSubjectOf<ViceSink<vice>> {
+class ViceSinkSubject final : public SubjectOn<SinkSubjectOf<ViceSink<vice>>, Store> {
  public:
-  ViceSinkSubject() { ViceSink<vice>::store = &store_; }
-  std::vector<std::string> stored() override { return store_.stored; }
-  void fail_store(std::size_t n) override { store_.fail(n); }
-  void refuse(const std::string& payload) override { store_.refused = payload; }
-  void hang() override { store_.hang(); }
-  void wait_until_hanging() override { store_.wait_until_hanging(); }
-  void let_go() override { store_.let_go(); }
-
- private:
-  Store store_;
+  ViceSinkSubject() { ViceSink<vice>::store = &this->back_; }
+  std::vector<std::string> stored() override { return this->back_.stored; }
+  void fail_store(std::size_t n) override { this->back_.fail(n); }
+  void refuse(const std::string& payload) override { this->back_.refused = payload; }
 };
 
 using GoodSink = ViceSinkSubject<SinkVice::kNone>;
@@ -209,24 +215,18 @@ class ViceSource final : public Source {
 };
 
 template <SourceVice vice>
-class ViceSourceSubject final : public SourceSubjectOf<ViceSource<vice>> {
+class ViceSourceSubject final : public SubjectOn<SourceSubjectOf<ViceSource<vice>>, Origin> {
  public:
   ViceSourceSubject() {
-    for (int i = 0; i < 23; ++i) origin_.rows.push_back("row " + std::to_string(i));
-    ViceSource<vice>::origin = &origin_;
+    for (int i = 0; i < 23; ++i) this->back_.rows.push_back("row " + std::to_string(i));
+    ViceSource<vice>::origin = &this->back_;
   }
-  std::vector<std::string> rows() override { return origin_.rows; }
-  void fail_request(std::size_t n) override { origin_.fail(n); }
+  std::vector<std::string> rows() override { return this->back_.rows; }
+  void fail_request(std::size_t n) override { this->back_.fail(n); }
   bool spoil(std::size_t row) override {
-    origin_.spoilt = row;
+    this->back_.spoilt = row;
     return true;
   }
-  void hang() override { origin_.hang(); }
-  void wait_until_hanging() override { origin_.wait_until_hanging(); }
-  void let_go() override { origin_.let_go(); }
-
- private:
-  Origin origin_;
 };
 
 using GoodSource = ViceSourceSubject<SourceVice::kNone>;

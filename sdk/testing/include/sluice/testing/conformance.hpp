@@ -23,26 +23,18 @@ namespace sluice::testing {
 // What does not hold, one sentence each; empty: the connector passes.
 using Findings = std::vector<std::string>;
 
-// A sink and its back end. Made anew for each case.
-class SinkSubject {
+// A connector and what it stands before. Made anew for each case.
+class ConformanceSubject {
  public:
-  SinkSubject() = default;
-  SinkSubject(const SinkSubject&) = delete;
-  SinkSubject& operator=(const SinkSubject&) = delete;
-  virtual ~SinkSubject() = default;
+  ConformanceSubject() = default;
+  ConformanceSubject(const ConformanceSubject&) = delete;
+  ConformanceSubject& operator=(const ConformanceSubject&) = delete;
+  virtual ~ConformanceSubject() = default;
 
-  // A new instance on the same back end, not open yet. The one before it is destroyed.
-  virtual SinkDriver& make() = 0;
   // A valid configuration, a JSON object.
   [[nodiscard]] virtual std::string config() const { return "{}"; }
-  // The payloads that the back end has for good, in the order in which it took them, repeats included.
-  [[nodiscard]] virtual std::vector<std::string> stored() = 0;
 
-  // Of the stores that follow, the n-th (from 0) fails once, as if the back end were busy.
-  virtual void fail_store(std::size_t n) = 0;
-  // A store with this payload in it is refused, however often it comes.
-  virtual void refuse(const std::string& payload) = 0;
-  // Stores that begin from now on hang: until they are cancelled, or until let_go.
+  // Requests that begin from now on hang: until they are cancelled, or until let_go.
   virtual void hang() = 0;
   // Returns once one hangs. [any thread]
   virtual void wait_until_hanging() = 0;
@@ -50,16 +42,25 @@ class SinkSubject {
   virtual void let_go() = 0;
 };
 
-// A source and its origin, which has at least 12 rows. Made anew for each case.
-class SourceSubject {
+// A sink and its back end.
+class SinkSubject : public ConformanceSubject {
  public:
-  SourceSubject() = default;
-  SourceSubject(const SourceSubject&) = delete;
-  SourceSubject& operator=(const SourceSubject&) = delete;
-  virtual ~SourceSubject() = default;
+  // A new instance on the same back end, not open yet. The one before it is destroyed.
+  virtual SinkDriver& make() = 0;
+  // The payloads that the back end has for good, in the order in which it took them, repeats included.
+  [[nodiscard]] virtual std::vector<std::string> stored() = 0;
 
+  // Of the stores that follow, the n-th (from 0) fails once, as if the back end were busy.
+  virtual void fail_store(std::size_t n) = 0;
+  // A store with this payload in it is refused, however often it comes.
+  virtual void refuse(const std::string& payload) = 0;
+};
+
+// A source and its origin, which has at least 12 rows.
+class SourceSubject : public ConformanceSubject {
+ public:
+  // A new instance on the same origin, not open yet. The one before it is destroyed.
   virtual SourceDriver& make() = 0;
-  [[nodiscard]] virtual std::string config() const { return "{}"; }
   // The payloads of all rows, each another one, in the order of the origin.
   [[nodiscard]] virtual std::vector<std::string> rows() = 0;
 
@@ -67,9 +68,6 @@ class SourceSubject {
   virtual void fail_request(std::size_t n) = 0;
   // The row cannot be made a record any more: it is cut, no valid text, of an unknown shape. False: the origin has no such rows.
   virtual bool spoil(std::size_t row) = 0;
-  virtual void hang() = 0;
-  virtual void wait_until_hanging() = 0;
-  virtual void let_go() = 0;
 };
 
 template <typename Subject>
