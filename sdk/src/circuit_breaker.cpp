@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sluice/circuit_breaker.hpp>
 
-#include <algorithm>
-#include <limits>
-
 namespace sluice {
 
 std::optional<CircuitBreaker::Pass> CircuitBreaker::try_pass(std::uint64_t now_ns) {
@@ -31,9 +28,7 @@ void CircuitBreaker::failed(Pass pass, std::uint64_t now_ns) {
   ++generation_;
   open_ = true;
   trying_ = false;
-  const auto cool_down_ms = static_cast<std::uint64_t>(std::max<std::int64_t>(policy_.cool_down.count(), 0));
-  const std::uint64_t longest_ms = (std::numeric_limits<std::uint64_t>::max() - now_ns) / 1'000'000;
-  cools_until_ns_ = now_ns + std::min(cool_down_ms, longest_ms) * 1'000'000;
+  cools_until_ns_ = time_after_ns(now_ns, policy_.cool_down);
 }
 
 void CircuitBreaker::abandoned(Pass pass) {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sluice/duration.hpp>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdint>
+#include <limits>
 
 namespace sluice {
 namespace {
@@ -53,6 +55,13 @@ std::string format_duration(Duration duration) {
     rest %= unit.ms;
   }
   return text;
+}
+
+std::uint64_t time_after_ns(std::uint64_t now_ns, Duration wait) {
+  constexpr std::uint64_t kNsOfMs = 1'000'000;
+  const std::uint64_t left_ns = std::numeric_limits<std::uint64_t>::max() - now_ns;
+  const auto wait_ms = static_cast<std::uint64_t>(std::max(wait, Duration{0}).count());
+  return wait_ms <= left_ns / kNsOfMs ? now_ns + wait_ms * kNsOfMs : std::numeric_limits<std::uint64_t>::max();
 }
 
 }  // namespace sluice

@@ -30,7 +30,7 @@ std::optional<GivenUp> retry(const Context& context, const RetryOptions& options
     const auto wait = progress.failed(options.may_pass(error), error.retry_after, context.monotonic_ns(), context.random());
     if (!wait) return GivenUp{std::move(error), progress.attempts(), progress.exhausted()};
     context.retrying(progress.attempts(), *wait, error);
-    context.wait_until_ns(context.monotonic_ns() + static_cast<std::uint64_t>(wait->count()) * 1'000'000);
+    context.wait_until_ns(time_after_ns(context.monotonic_ns(), *wait));
   }
 }
 
@@ -45,10 +45,12 @@ void check_connectivity(const Context& context, const RetryPolicy& policy, const
 
 void RetryKeys::bind(Binding<RetryKeys>& b) {
   using std::chrono::minutes;
-  b.optional("max_attempts", &RetryKeys::max_attempts, 3, {.min = 1, .max = 100}, "Attempts in total, the first included.");
-  b.optional("base_delay", &RetryKeys::base_delay, Duration{100}, {.min = Duration{1}, .max = minutes(1)},
+  const RetryKeys defaults;
+  b.optional("max_attempts", &RetryKeys::max_attempts, defaults.max_attempts, {.min = 1, .max = 100},
+             "Attempts in total, the first included.");
+  b.optional("base_delay", &RetryKeys::base_delay, defaults.base_delay, {.min = Duration{1}, .max = minutes(1)},
              "Wait before the second attempt, give or take a fifth; it doubles with each further one.");
-  b.optional("max_delay", &RetryKeys::max_delay, Duration{2'000}, {.min = Duration{1}, .max = minutes(10)},
+  b.optional("max_delay", &RetryKeys::max_delay, defaults.max_delay, {.min = Duration{1}, .max = minutes(10)},
              "No wait is longer, whatever the back end asks for.");
 }
 
@@ -57,9 +59,10 @@ void RetryKeys::validate() const {
 }
 
 void BreakerKeys::bind(Binding<BreakerKeys>& b) {
-  b.optional("threshold", &BreakerKeys::threshold, 5, {.min = 1, .max = 1'000'000},
+  const BreakerKeys defaults;
+  b.optional("threshold", &BreakerKeys::threshold, defaults.threshold, {.min = 1, .max = 1'000'000},
              "So many calls that fail one after the other keep all further ones away from the back end.");
-  b.optional("cool_down", &BreakerKeys::cool_down, Duration{30'000}, {.min = Duration{1}, .max = std::chrono::hours(24)},
+  b.optional("cool_down", &BreakerKeys::cool_down, defaults.cool_down, {.min = Duration{1}, .max = std::chrono::hours(24)},
              "For so long; then one call tries.");
 }
 

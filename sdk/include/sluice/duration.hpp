@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,5 +21,8 @@ inline constexpr std::string_view kDurationPattern = "^(0|([0-9]+(ms|s|m|h|d))+)
 
 // The shortest text that parse_duration reads back as the same value; "0s" for zero and below.
 [[nodiscard]] std::string format_duration(Duration duration);
+
+// The time of a clock in nanoseconds that comes `wait` after `now_ns`; the clock's end rather than an overflow. A wait below zero is none.
+[[nodiscard]] std::uint64_t time_after_ns(std::uint64_t now_ns, Duration wait);
 
 }  // namespace sluice

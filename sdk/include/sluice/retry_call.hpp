@@ -52,8 +52,8 @@ struct RetryKeys {
   [[nodiscard]] RetryPolicy policy() const { return {.max_attempts = max_attempts, .base_delay = base_delay, .max_delay = max_delay}; }
 };
 struct BreakerKeys {
-  std::uint32_t threshold = 5;
-  Duration cool_down{30'000};
+  std::uint32_t threshold = BreakerPolicy{}.threshold;
+  Duration cool_down = BreakerPolicy{}.cool_down;
 
   static void bind(Binding<BreakerKeys>& b);
   [[nodiscard]] BreakerPolicy policy() const { return {.threshold = threshold, .cool_down = cool_down}; }

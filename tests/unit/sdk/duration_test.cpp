@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <random>
 
 namespace sluice {
@@ -46,6 +47,16 @@ TEST(FormatDuration, ReadsBackAsTheSameValue) {
     const milliseconds value(static_cast<std::int64_t>(random() % 8'640'000'000ULL));
     EXPECT_EQ(parse_duration(format_duration(value)), value) << value.count();
   }
+}
+
+TEST(TimeAfter, EndsWithTheClockAndNeverGoesBack) {
+  constexpr std::uint64_t kEnd = std::numeric_limits<std::uint64_t>::max();
+  EXPECT_EQ(time_after_ns(5, milliseconds(2)), 2'000'005U);
+  EXPECT_EQ(time_after_ns(5, milliseconds(-2)), 5U);
+  EXPECT_EQ(time_after_ns(kEnd - 2'000'000, milliseconds(2)), kEnd);
+  EXPECT_EQ(time_after_ns(kEnd - 1'999'999, milliseconds(2)), kEnd);
+  EXPECT_EQ(time_after_ns(kEnd, milliseconds(0)), kEnd);
+  EXPECT_EQ(time_after_ns(0, milliseconds::max()), kEnd);
 }
 
 }  // namespace

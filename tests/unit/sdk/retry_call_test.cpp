@@ -208,6 +208,34 @@ TEST_F(Retry, HoldsTheDeadlineOfTheCall) {
   EXPECT_TRUE(given_up->exhausted);
 }
 
+TEST_F(Retry, HoldsADeadlineOfItsOwn) {
+  host_.use_manual_clock();
+  const auto given_up = retry(context_, {.policy = kThree, .deadline_ns = host_.monotonic_ns() + kSecondNs / 2}, failing(9, kBusy));
+  ASSERT_TRUE(given_up);
+  EXPECT_EQ(given_up->attempts, 1U);
+  EXPECT_TRUE(given_up->exhausted);
+}
+
+TEST_F(Retry, TakesTheHintOfTheErrorForItsWait) {
+  host_.use_manual_clock();
+  const ConnectorError hinted("test.busy", "busy", {.http_status = 429, .retry_after = seconds(7)});
+  const RetryPolicy at_once{.max_attempts = 3, .base_delay = Duration{0}, .max_delay = seconds(60)};
+  const auto given_up = retry(context_, {.policy = at_once, .deadline_ns = host_.monotonic_ns() + kSecondNs}, failing(9, hinted));
+  ASSERT_TRUE(given_up);
+  EXPECT_EQ(given_up->attempts, 1U) << "the deadline comes before the end of the seven seconds";
+  EXPECT_TRUE(given_up->exhausted);
+}
+
+TEST_F(Retry, WakesFromAWaitAtACancel) {
+  const RetryPolicy hours{.max_attempts = 9, .base_delay = std::chrono::hours(1), .max_delay = std::chrono::hours(1)};
+  const std::jthread canceller([&] {
+    while (host_.retries().empty()) std::this_thread::yield();
+    context_.request_stop();
+  });
+  EXPECT_THROW((void)retry(context_, {.policy = hours}, failing(9, kBusy)), CancelledError);
+  EXPECT_EQ(calls_, 1);
+}
+
 TEST_F(Retry, EndsAWaitWithACancel) {
   const RetryPolicy hours{.max_attempts = 9, .base_delay = std::chrono::hours(1), .max_delay = std::chrono::hours(1)};
   const auto cancelled_meanwhile = [&] {
@@ -257,6 +285,11 @@ TEST(RetryKeys, AreTheSameForAll) {
   EXPECT_EQ(config.retry.policy().max_delay, seconds(2));
   EXPECT_EQ(config.breaker.policy().threshold, 2U);
   EXPECT_EQ(config.breaker.policy().cool_down, seconds(30));
+}
+
+TEST(RetryKeys, RefuseABaseAboveTheCap) {
+  EXPECT_THROW((void)parse_config<Config>(R"({"retry":{"base_delay":"3s","max_delay":"2s"}})"), ConfigError);
+  EXPECT_NO_THROW((void)parse_config<Config>(R"({"retry":{"base_delay":"2s","max_delay":"2s"}})"));
 }
 
 }  // namespace
