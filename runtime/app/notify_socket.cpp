@@ -7,14 +7,14 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <system_error>
 
 #include <fmt/format.h>
+
+#include "runtime/base/parse_number.hpp"
 
 namespace sluice::app {
 namespace {
@@ -26,20 +26,13 @@ std::string take(const char* name) {
   return out;
 }
 
-std::optional<std::uint64_t> number(const std::string& text) {
-  std::uint64_t out = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return out;
-}
-
 }  // namespace
 
 NotifySocket NotifySocket::from_environment() {
   NotifySocket out;
   out.socket_ = take("NOTIFY_SOCKET");
-  const auto interval = number(take("WATCHDOG_USEC"));
-  const auto process = number(take("WATCHDOG_PID"));
+  const auto interval = parse_number<std::uint64_t>(take("WATCHDOG_USEC"));
+  const auto process = parse_number<std::uint64_t>(take("WATCHDOG_PID"));
   // Without a process it is meant for whoever reads it.
   const bool is_meant = !process || *process == static_cast<std::uint64_t>(getpid());
   if (interval && *interval > 0 && *interval <= std::uint64_t{INT64_MAX} / 1000 && is_meant)
@@ -56,9 +49,7 @@ Result<void> NotifySocket::tell(std::string_view state) const {
                                                     sizeof(address.sun_path) - 1));
   std::memcpy(address.sun_path, socket_.data(), socket_.size());
   if (socket_[0] == '@') address.sun_path[0] = '\0';
-  const auto failed = [&](const char* call) {
-    return fail(Errc::kIo, fmt::format("{} {}: {}", call, socket_, std::generic_category().message(errno)));
-  };
+  const auto failed = [&](const char* call) { return fail(errno_error(errno, fmt::format("{} {}", call, socket_))); };
   const int socket = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (socket < 0) return failed("socket for");
   // One that does not read holds nobody up for long.

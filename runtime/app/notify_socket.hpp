@@ -18,7 +18,7 @@ class NotifySocket {
   [[nodiscard]] static NotifySocket from_environment();
 
   // "READY=1", "STOPPING=1", "WATCHDOG=1". If nobody wants to hear it, nothing happens. Errors: base.invalid_argument, if NOTIFY_SOCKET is
-  // no path and no abstract name that fits; base.io.
+  // no path and no abstract name that fits; those of the operating system.
   [[nodiscard]] Result<void> tell(std::string_view state) const;
   // Without a WATCHDOG=1 for so long the service is taken for dead.
   [[nodiscard]] std::optional<std::chrono::microseconds> watchdog_interval() const { return watchdog_interval_; }

@@ -2,7 +2,6 @@
 #include "runtime/config/environment.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <map>
 #include <tuple>
@@ -10,6 +9,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "runtime/base/parse_number.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/config/suggest.hpp"
 #include "runtime/config/validate.hpp"
@@ -33,13 +33,6 @@ std::string lower(std::string_view text) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   }
   return out;
-}
-
-std::optional<std::size_t> array_index(std::string_view text) {
-  std::size_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
 }
 
 std::vector<std::string> split(std::string_view text) {
@@ -147,7 +140,7 @@ class VariableOverlay {
 
   void into_array(Tree& tree, const Schema& schema, std::size_t at) {
     const std::string& segment = variable_.segments[at];
-    const auto index = array_index(segment);
+    const auto index = parse_number<std::size_t>(segment);
     if (!index)
       return report(
           fmt::format("`{}` is an array, and `{}` is no number; its first item is {}", path_, segment, spelled_until(at) + "__0"));
@@ -244,7 +237,7 @@ std::vector<EnvironmentVariable> environment_variables(const Environment& enviro
     if (name.starts_with(kEnvironmentPrefix)) out.push_back({name, value, split(std::string_view(name).substr(kEnvironmentPrefix.size()))});
   }
   std::ranges::sort(out, [](const EnvironmentVariable& a, const EnvironmentVariable& b) {
-    const auto rank = [](const std::string& segment) { return std::tuple(array_index(segment).value_or(0), lower(segment)); };
+    const auto rank = [](const std::string& segment) { return std::tuple(parse_number<std::size_t>(segment).value_or(0), lower(segment)); };
     return std::ranges::lexicographical_compare(a.segments, b.segments, {}, rank, rank) ||
            (!std::ranges::lexicographical_compare(b.segments, a.segments, {}, rank, rank) && a.name < b.name);
   });

@@ -2,11 +2,11 @@
 #include "runtime/config/judges.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 
 #include <fmt/format.h>
 
+#include "runtime/base/parse_number.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/base/time_format.hpp"
 
@@ -34,9 +34,7 @@ bool is_alphanumeric(char c) {
 }
 
 bool is_port(std::string_view text) {
-  std::uint16_t port = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
-  return error == std::errc{} && end == text.data() + text.size();
+  return parse_number<std::uint16_t>(text).has_value();
 }
 
 // Four decimal numbers up to 255.
@@ -44,9 +42,7 @@ bool is_ipv4(std::string_view host) {
   int parts = 0;
   while (true) {
     const std::string_view part = host.substr(0, host.find('.'));
-    std::uint8_t value = 0;
-    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
-    if (error != std::errc{} || end != part.data() + part.size()) return false;
+    if (!parse_number<std::uint8_t>(part)) return false;
     ++parts;
     if (part.size() == host.size()) return parts == 4;
     host.remove_prefix(part.size() + 1);

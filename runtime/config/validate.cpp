@@ -2,7 +2,6 @@
 #include "runtime/config/validate.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <regex>
 
@@ -10,6 +9,7 @@
 #include <sluice/duration.hpp>
 #include <sluice/size.hpp>
 
+#include "runtime/base/parse_number.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/config/suggest.hpp"
 #include "runtime/config/toml_reader.hpp"
@@ -20,14 +20,6 @@ namespace {
 constexpr std::size_t kShownValueBytesMax = 80;
 // std::regex recurses on the length of the text.
 constexpr std::size_t kPatternTextBytesMax = 4096;
-
-template <typename T>
-std::optional<T> whole_number(std::string_view text) {
-  T value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 class Validation {
  public:
@@ -180,10 +172,10 @@ class Validation {
     if (unit_missing && (tree.get<std::int64_t>() != nullptr || tree.get<double>() != nullptr))
       return ": write it in quotes and with a unit";
     const std::string* text = tree.get<std::string>();
-    if (unit_missing && text != nullptr && whole_number<std::int64_t>(*text)) return ": a unit is missing";
+    if (unit_missing && text != nullptr && parse_number<std::int64_t>(*text)) return ": a unit is missing";
     const bool quoted = text != nullptr && !tree.is_external;
     if (quoted && schema.kind == Kind::kBool && (*text == "true" || *text == "false")) return ": remove the quotes";
-    if (quoted && schema.kind == Kind::kInteger && whole_number<std::int64_t>(*text)) return ": remove the quotes";
+    if (quoted && schema.kind == Kind::kInteger && parse_number<std::int64_t>(*text)) return ": remove the quotes";
     if (schema.kind == Kind::kString && text == nullptr && tree.get<Tree::Array>() == nullptr && tree.get<Tree::Table>() == nullptr) {
       return ": put it in quotes";
     }
@@ -271,9 +263,9 @@ Tree typed_from_text(const Schema& schema, std::string text, Origin origin) {
   if (schema.kind == Kind::kBool && (from == "true" || from == "false")) {
     out.value = from == "true";
   } else if (schema.kind == Kind::kInteger || schema.kind == Kind::kPolicy) {
-    if (const auto number = whole_number<std::int64_t>(from)) out.value = *number;
+    if (const auto number = parse_number<std::int64_t>(from)) out.value = *number;
   } else if (schema.kind == Kind::kNumber) {
-    if (const auto number = whole_number<double>(from)) out.value = *number;
+    if (const auto number = parse_number<double>(from)) out.value = *number;
   }
   return out;
 }

@@ -2,12 +2,12 @@
 #include "runtime/http/message.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 #include <fmt/format.h>
 #include <boost/json.hpp>
 #include <boost/url.hpp>
 
+#include "runtime/base/parse_number.hpp"
 #include "runtime/http/errc.hpp"
 
 namespace sluice::http {
@@ -46,10 +46,8 @@ Result<void> parse_target(std::string_view target, Request& into) {
 Result<std::optional<std::uint64_t>> query_number(const Request& request, const std::string& name, std::uint64_t max) {
   const auto found = request.query.find(name);
   if (found == request.query.end()) return std::nullopt;
-  const std::string& text = found->second;
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc{} || end != text.data() + text.size() || value > max) {
+  const auto value = parse_number<std::uint64_t>(found->second);
+  if (!value || *value > max) {
     return fail(Errc::kBadRequest, fmt::format("query parameter '{}' must be a whole number from 0 to {}", name, max));
   }
   return value;

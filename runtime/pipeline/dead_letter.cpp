@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/pipeline/dead_letter.hpp"
 
-#include <charconv>
 #include <map>
 #include <vector>
 
@@ -10,6 +9,7 @@
 #include "core/base/assert.hpp"
 #include "core/base/checksum.hpp"
 #include "core/entry/limits.hpp"
+#include "runtime/base/parse_number.hpp"
 
 namespace sluice::pipeline {
 
@@ -77,14 +77,6 @@ void add_cut(OwnHeaders& own, std::string_view part, Bytes original) {
   own.add(fmt::format("cut.{}_xxh3_128", part), to_hex(xxh3_128(original)));
 }
 constexpr std::size_t kCutHeadersBytesMax = 256;  // of the two headers of one cut
-
-template <typename T>
-std::optional<T> parse_number(std::string_view text) {
-  T value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 using OwnValues = std::map<std::string_view, std::string_view>;
 

@@ -26,12 +26,10 @@ const ErrorInfo& error_info(Errc code) {
       {"plugin.refused", kInvalidInput, "The plugin's own start-up refused this host; the message is the plugin's."},
       {"plugin.crashed", kInvalidInput,
        "The plugin killed the process that inspected or tried it, so it is not loaded. The message has the signal and its last output: "
-       "report it "
-       "to its author."},
+       "report it to its author."},
       {"plugin.timeout", kInvalidInput,
        "The plugin did not come back within the time limit in the process that inspected or tried it. Report it to its author: loading "
-       "must not "
-       "wait, and what waits while it opens must heed its deadline."},
+       "must not wait, and what waits while it opens must heed its deadline."},
       {"plugin.sanitizer_mismatch", kInvalidInput,
        "The plugin was built with another sanitizer than this Sluice. Build both with the same preset."},
       {"plugin.no_such_connector", kInvalidInput,
