@@ -2,17 +2,17 @@
 """A daemon in a directory of its own, with what surrounds it in the crash tests: a writer of lines and an HTTP receiver."""
 import collections
 import fcntl
-import http.server
 import json
 import os
 import random
 import signal
-import socketserver
 import subprocess
 import threading
 import time
 import urllib.error
 import urllib.request
+
+from quiet_server import QuietHandler, QuietServer
 
 
 def wait_for(condition, seconds, what):
@@ -203,31 +203,16 @@ class Receiver:
         self.faults = []
         receiver = self
 
-        class Handler(http.server.BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
+        class Handler(QuietHandler):
             wbufsize = -1
-            disable_nagle_algorithm = True
 
             def do_POST(self):
-                body = self.rfile.read(int(self.headers["Content-Length"]))
+                body = self.read_body()
                 receiver.take(self.headers.get("Idempotency-Key"), body)
-                self.send_response(200)
-                self.send_header("Content-Length", "0")
-                self.end_headers()
+                self.answer(200)
 
-            def log_message(self, *arguments):
-                pass
-
-        class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
-            daemon_threads = True
-
-            def handle_error(self, request, client_address):
-                pass  # a killed daemon resets its connections
-
-        self.server = Server(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}/records"
-        self.thread = threading.Thread(target=self.server.serve_forever, name="receiver")
-        self.thread.start()
+        self.server = QuietServer(Handler)
+        self.url = self.server.url
 
     def take(self, key, body):
         with self.lock:
@@ -245,6 +230,4 @@ class Receiver:
             self.era += 1
 
     def stop(self):
-        self.server.shutdown()
-        self.thread.join()
-        self.server.server_close()
+        self.server.stop()

@@ -2,17 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Back ends that cannot be reached, each in its own way, beside connectors that work: state, cause and fix in the daemon, and the same cause
 and fix from `sluice doctor` before the daemon starts."""
-import http.server
 import json
 import os
 import socket
-import socketserver
 import ssl
 import subprocess
-import threading
+import sys
 import unittest
 
 from daemon_fixture import Daemon, main, wait_for
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "crash"))
+from quiet_server import QuietHandler, QuietServer  # noqa: E402
 
 CONNECT_TIMEOUT = "1s"
 
@@ -28,46 +29,22 @@ CASES = {
 }
 
 
-class Server:
-    """Answers every request with `status`; counts the bodies it takes."""
+class Server(QuietServer):
+    """Answers every request with `status`."""
 
     def __init__(self, status, context=None):
-        self.status, self.taken = status, 0
+        self.status = status
         owner = self
 
-        class Handler(http.server.BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
+        class Handler(QuietHandler):
             def do_HEAD(self):
-                self.send_response(owner.status)
-                self.send_header("Content-Length", "0")
-                self.end_headers()
+                self.answer(owner.status)
 
             def do_POST(self):
-                self.rfile.read(int(self.headers["Content-Length"]))
-                owner.taken += owner.status == 200
-                self.do_HEAD()
+                self.read_body()
+                self.answer(owner.status)
 
-            def log_message(self, *arguments):
-                pass
-
-        class Threads(socketserver.ThreadingMixIn, http.server.HTTPServer):
-            daemon_threads = True
-
-            def handle_error(self, request, client_address):
-                pass
-
-        self.server = Threads(("127.0.0.1", 0), Handler)
-        scheme = "http"
-        if context is not None:
-            self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
-            scheme = "https"
-        self.url = f"{scheme}://127.0.0.1:{self.server.server_port}/records"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-    def stop(self):
-        self.server.shutdown()
-        self.server.server_close()
+        super().__init__(Handler, context)
 
 
 def listener(backlog):

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """An HTTP back end that misbehaves as told: by phase (down, unauthorized, resetting, hanging) and by record (poison with a status of its own)."""
-import http.server
 import json
+import os
 import socket
-import socketserver
 import struct
+import sys
 import threading
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "crash"))
+from quiet_server import QuietHandler, QuietServer  # noqa: E402
 
 
 class FaultyServer:
@@ -20,27 +23,12 @@ class FaultyServer:
         self.released = threading.Event()
         owner = self
 
-        class Handler(http.server.BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-            disable_nagle_algorithm = True
-
+        class Handler(QuietHandler):
             def do_POST(self):
-                body = self.rfile.read(int(self.headers["Content-Length"]))
-                owner.answer(self, body)
+                owner.answer(self, self.read_body())
 
-            def log_message(self, *arguments):
-                pass
-
-        class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
-            daemon_threads = True
-
-            def handle_error(self, request, client_address):
-                pass
-
-        self.server = Server(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}/records"
-        self.thread = threading.Thread(target=self.server.serve_forever, name="faulty-server")
-        self.thread.start()
+        self.server = QuietServer(Handler)
+        self.url = self.server.url
 
     def set_phase(self, phase):
         with self.lock:
@@ -65,17 +53,17 @@ class FaultyServer:
             handler.connection.close()
             return
         if phase == "busy":
-            return self.reply(handler, 503, {"Retry-After": "1"})
+            return handler.answer(503, {"Retry-After": "1"})
         if phase == "unauthorized":
-            return self.reply(handler, 401)
+            return handler.answer(401)
         records = self.records(handler, body)
         for _, payload in records:
             if "poison" in payload:
-                return self.reply(handler, payload["poison"])
+                return handler.answer(payload["poison"])
         with self.lock:
             for record_id, _ in records:
                 self.taken[record_id] = self.taken.get(record_id, 0) + 1
-        return self.reply(handler, 200)
+        return handler.answer(200)
 
     @staticmethod
     def records(handler, body):
@@ -87,16 +75,6 @@ class FaultyServer:
         envelopes = json.loads(text) if text.lstrip().startswith("[") else [json.loads(line) for line in text.splitlines()]
         return [(e["id"], e["payload"] if isinstance(e["payload"], dict) else json.loads(e["payload"])) for e in envelopes]
 
-    @staticmethod
-    def reply(handler, status, headers=()):
-        handler.send_response(status)
-        for name in headers:
-            handler.send_header(name, headers[name])
-        handler.send_header("Content-Length", "0")
-        handler.end_headers()
-
     def stop(self):
         self.set_phase("ok")
-        self.server.shutdown()
-        self.thread.join()
-        self.server.server_close()
+        self.server.stop()

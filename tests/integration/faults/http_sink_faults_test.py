@@ -8,15 +8,14 @@ offset moves and nothing is skipped; the states and `connector why` say what is 
 import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
-import threading
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "crash"))
 from faulty_server import FaultyServer  # noqa: E402
+from silent_name_server import SilentNameServer  # noqa: E402
 from world import Daemon, wait_for  # noqa: E402
 
 BUILD = os.environ.get("SLUICE_BUILD", "build/dev")
@@ -149,35 +148,18 @@ connect_timeout = "{timeout}"
         self.run_mode("json_array")
 
     def test_hanging_dns_moves_nothing_and_stops_cleanly(self):
-        # A name server that takes queries and never answers, on an address of the loopback network, seen only by this daemon.
-        silent = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        silent.bind(("127.0.0.77", 53))
-        resolv = os.path.join(self.root, "resolv.conf")
-        with open(resolv, "w", encoding="utf-8") as file:
-            file.write("nameserver 127.0.0.77\noptions timeout:30 attempts:5\n")
-        asked = threading.Event()
-
-        def listen():
-            try:
-                silent.recvfrom(512)
-                asked.set()
-            except OSError:
-                pass
-
-        listener = threading.Thread(target=listen)
-        listener.start()
+        silent = SilentNameServer("127.0.0.77", self.root)
         try:
             self.configure("individual", url="http://collector.hang.invalid:8080/records")
-            self.daemon.start(wrapper=["unshare", "-m", "sh", "-c", f'mount --bind "{resolv}" /etc/resolv.conf && exec "$@"', "sh"])
+            self.daemon.start(wrapper=silent.wrapper)
             wait_for(self.topic_exists, 30, "topic faults/events")
             self.produce(0, 5)
-            self.assertTrue(asked.wait(30), "the name server was asked")
+            self.assertTrue(silent.is_asked_within(30), "the name server was asked")
             self.wait_for_problem(lambda p: p["scope"] == "connector", "a DNS time-out")
             self.assertEqual(sum(self.committed()), 0)
             self.assertEqual(self.daemon.stop(), 0, self.daemon.log_tail())
         finally:
             silent.close()
-            listener.join(timeout=1)
 
 
 if __name__ == "__main__":
