@@ -4,10 +4,11 @@ they are written."""
 import os
 import re
 import subprocess
-import sys
 import tempfile
 import threading
 import time
+
+import installation
 
 COMMAND_TIMEOUT_S = 300
 SETTLE_TIMEOUT_S = 90
@@ -139,13 +140,9 @@ def run_commands(shell, step):
 def play(path, build):
     """Raises Failed; answers how many commands ran and how many are marked not run."""
     ran, skipped = 0, 0
-    cache = open(os.path.join(build, "CMakeCache.txt"), encoding="utf-8").read()
-    # A library with sanitizers goes with the compiler that made them.
-    sanitized = re.search(r"^SLUICE_SANITIZE:\w+=(.+)$", cache, re.MULTILINE)
-    compiler = re.search(r"^CMAKE_CXX_COMPILER:\w+=(.*)$", cache, re.MULTILINE).group(1)
     with tempfile.TemporaryDirectory(prefix="sluice-tutorial-") as prefix:
-        subprocess.run(["cmake", "--install", build, "--prefix", prefix], check=True, stdout=subprocess.DEVNULL)
-        shell = Shell(prefix, f"CXX={compiler}" if sanitized else "A=")
+        compiler = installation.install(build, prefix)
+        shell = Shell(prefix, f"CXX={compiler}" if compiler else "A=")
         try:
             for step in steps(path):
                 if "not run" in step.marks:
@@ -158,20 +155,3 @@ def play(path, build):
         finally:
             shell.stop()
     return ran, skipped
-
-
-def main():
-    """scripts/lib/tutorial.py BUILD FILE…"""
-    for path in sys.argv[2:]:
-        started = time.monotonic()
-        try:
-            ran, skipped = play(path, sys.argv[1])
-        except Failed as failed:
-            print(f"{path}: FAILED: {failed}")
-            return 1
-        print(f"{path}: {ran} commands ran, {skipped} blocks marked not run, {time.monotonic() - started:.0f} s")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

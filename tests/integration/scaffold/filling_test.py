@@ -47,7 +47,7 @@ def fill(folder):
 
 def main():
     with tempfile.TemporaryDirectory(prefix="sluice-filling-") as scratch:
-        prefix, compilers = scaffold_test.installation(sys.argv[1:], scratch)
+        prefix, compilers = scaffold_test.installed(sys.argv[1:], scratch)
         world = scaffold_test.World(os.path.join(scratch, "world"), prefix, compilers[0])
         try:
             configure, build, test, _ = world.scaffold("sink", NAME)

@@ -18,6 +18,9 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "scripts", "lib"))
+import installation  # noqa: E402
+
 TESTS_MIN = 8
 COMMAND_TIMEOUT_S = 600
 START_TIMEOUT_S = 60
@@ -31,11 +34,6 @@ class Failed(Exception):
 def check(condition, text):
     if not condition:
         raise Failed(text)
-
-
-def cache_entry(build, name):
-    text = open(os.path.join(build, "CMakeCache.txt"), encoding="utf-8").read()
-    return re.search(rf"^{name}:\w+=(.*)$", text, re.MULTILINE).group(1)
 
 
 class World:
@@ -123,22 +121,20 @@ def follow(root, prefix, compiler, connector):
           flush=True)
 
 
-def installation(arguments, scratch):
+def installed(arguments, scratch):
     """The prefix and the compilers that its SDK goes with."""
     compilers = ["clang++-19", "g++-12"]
     if arguments[0] == "--prefix":
         return os.path.abspath(arguments[1]), compilers
     prefix = os.path.join(scratch, "prefix")
-    subprocess.run(["cmake", "--install", arguments[0], "--prefix", prefix], check=True, stdout=subprocess.DEVNULL)
-    if cache_entry(arguments[0], "SLUICE_SANITIZE"):
-        compilers = [cache_entry(arguments[0], "CMAKE_CXX_COMPILER")]
-    return prefix, compilers
+    only = installation.install(arguments[0], prefix)
+    return prefix, [only] if only else compilers
 
 
 def main():
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="sluice-scaffold-") as scratch:
-        prefix, compilers = installation(sys.argv[1:], scratch)
+        prefix, compilers = installed(sys.argv[1:], scratch)
         try:
             for compiler in compilers:
                 for connector in CONNECTORS:
