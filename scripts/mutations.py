@@ -5,7 +5,7 @@
     cmake --preset mutation && cmake --build --preset mutation --target mutations
     scripts/mutations.py [--build DIR] [--only NAME...] [--rotate N] [--jobs N]
 
-First every test binary runs with all rules in force; a failure there ends it. Then, per rule, the binaries run in the order of the time
+First every test binary runs with all rules in force, the exhaustive ones in full; a failure there ends it. Then, per rule, the binaries run in the order of the time
 that they took, and stop at their first failing test. A binary that takes far longer than it did counts as tripped. A rule that no test
 misses is a survivor: the exit code is 1, and a test is to be written.
 """
@@ -37,6 +37,7 @@ def run(build, binary, rule, timeout):
     environment = mutation_rules.environment_with(rule)
     directory = tempfile.mkdtemp(prefix="sluice-mutation-")
     environment["TMPDIR"] = directory
+    environment["SLUICE_SIMULATION"] = "full"
     began = time.monotonic()
     status = "passed"
     try:

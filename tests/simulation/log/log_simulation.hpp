@@ -13,6 +13,7 @@
 
 #include "tests/simulation/log/log_world.hpp"
 #include "tests/simulation/storage/aftermath.hpp"
+#include "tests/simulation/storage/extent.hpp"
 
 namespace sluice::sim {
 
@@ -81,19 +82,30 @@ class LogSimulation : public ::testing::Test {
     }
   }
 
-  // A crash before, within and after each operation, in each mode.
+  // Before, within and after the operation; one of them in turn where the run is not a full one.
+  static std::span<const FaultPoint> points_at(std::uint64_t operation, Mode mode) {
+    const std::span<const FaultPoint> all(kPoints);
+    return runs_in_full() ? all : all.subspan((operation + static_cast<std::uint64_t>(mode)) % all.size(), 1);
+  }
+
+  // That the scenario was long enough; `full` is what a full run exceeds.
+  void expect_points(std::uint64_t full) const {
+    fmt::print("{} points\n", points_);
+    EXPECT_GT(points_, runs_in_full() ? full : full / kPoints.size());
+  }
+
+  // A crash at each operation, in each mode.
   void crash_everywhere(const SimOptions& options, std::span<const Mode> modes, const std::vector<Aftermath>& aftermaths) {
     for (const Mode mode : modes) {
       std::optional<Wreck> wrecked;
       for (std::uint64_t at = 1; at == 1 || wrecked; ++at) {
-        for (const FaultPoint point : kPoints) {
+        for (const FaultPoint point : points_at(at, mode)) {
           wrecked = wreck(options, mode, Fault::crash(at, point));
           if (!wrecked) break;
           ASSERT_NO_FATAL_FAILURE(must_recover(options, *wrecked, aftermaths)) << "mode " << static_cast<int>(mode);
         }
       }
     }
-    fmt::print("{} crash points\n", points_);
   }
 
   std::uint64_t points_ = 0;

@@ -2,9 +2,7 @@
 // A crash or an error at every operation of a partition that is used as sources, sinks, producers and operators use it, each way in which
 // the machine may end, and the start after it.
 #include <array>
-#include <cstdlib>
 #include <functional>
-#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -12,6 +10,7 @@
 
 #include "tests/simulation/node/host_world.hpp"
 #include "tests/simulation/storage/aftermath.hpp"
+#include "tests/simulation/storage/extent.hpp"
 
 namespace sluice::sim {
 namespace {
@@ -24,12 +23,6 @@ constexpr std::array kHostModes{
 };
 constexpr ClientId kFirst{0, 1};
 constexpr ClientId kSecond{0, 2};
-
-// Every way to end after every fault, more seeds, and the points that differ from their neighbours in memory only.
-bool runs_in_full() {
-  const char* const size = std::getenv("SLUICE_SIMULATION");
-  return size != nullptr && std::string_view(size) == "full";
-}
 
 class EveryFault : public ::testing::TestWithParam<HostMode> {
  protected:
