@@ -176,6 +176,8 @@ ConnectorConfig bind_connector(const Tree& tree) {
   out.restart = {.enabled = reader.flag({"restart", "enabled"}),
                  .base_delay = reader.duration({"restart", "base_delay"}),
                  .max_delay = reader.duration({"restart", "max_delay"})};
+  out.isolation = reader.text({"isolation"}) == "process" ? Isolation::kProcess : Isolation::kInProcess;
+  out.process = {.memory_bytes_max = reader.size({"process", "memory_max"}), .call_timeout = reader.duration({"process", "call_timeout"})};
   if (const Tree* streams = tree.find("streams"); streams != nullptr && streams->get<Tree::Array>() != nullptr) {
     for (const Tree& stream : *streams->get<Tree::Array>()) out.streams.push_back(bind_stream(Reader(stream)));
   }

@@ -61,6 +61,15 @@ struct RestartConfig {
   std::chrono::milliseconds max_delay{60'000};
 };
 
+// Where the plugin runs.
+enum class Isolation : std::uint8_t { kInProcess, kProcess };
+
+// For isolation = "process".
+struct ProcessConfig {
+  std::uint64_t memory_bytes_max = 1ULL << 30;
+  std::chrono::milliseconds call_timeout{60'000};
+};
+
 struct StreamConfig {
   client::TopicName name;
   client::TopicOptions topic;  // used when the connector makes the topic
@@ -81,6 +90,8 @@ struct ConnectorConfig {
   FailureConfig failure;
   BatchingConfig batching;
   RestartConfig restart;
+  Isolation isolation = Isolation::kInProcess;
+  ProcessConfig process;
   std::vector<StreamConfig> streams;                    // sources: outputs; sinks: inputs; at least one
   std::string plugin_config_json;                       // UTF-8 JSON, secrets resolved; never logged
   std::vector<std::string> secrets;                     // resolved secret values, to be masked wherever text leaves the process

@@ -98,10 +98,9 @@ std::vector<Schema> connector_head() {
        .judge = judge_workers},
       {.name = "isolation",
        .kind = Kind::kString,
-       .description = "Where the plugin runs. `process` is not available in this version.",
+       .description = "Where the plugin runs: in the daemon, or in a process of its own whose end harms nobody else.",
        .default_toml = "\"in_process\"",
-       .choices = {"in_process", "process"},
-       .judge = judge_isolation},
+       .choices = {"in_process", "process"}},
       {.name = "rate_limit",
        .kind = Kind::kTable,
        .description = "Holds the connector back.",
@@ -214,6 +213,26 @@ Schema restart_schema() {
           }};
 }
 
+Schema process_schema() {
+  return {.name = "process",
+          .kind = Kind::kTable,
+          .description = "Limits of the plugin's own process, with `isolation = \"process\"`.",
+          .members = {
+              {.name = "memory_max",
+               .kind = Kind::kSize,
+               .description = "What it may allocate; beyond it, it ends and is started again.",
+               .default_toml = "\"1GiB\"",
+               .minimum = 64 * kMiBytes,
+               .maximum = kTiBytes},
+              {.name = "call_timeout",
+               .kind = Kind::kDuration,
+               .description = "A call that takes longer is ended with its process.",
+               .default_toml = "\"60s\"",
+               .minimum = 100,
+               .maximum = 24 * kHourMs},
+          }};
+}
+
 std::vector<Schema> topic_members() {
   return {
       {.name = "partitions",
@@ -272,6 +291,7 @@ const Schema& connector_schema() {
     out.members.push_back(failure_schema());
     out.members.push_back(batching_schema());
     out.members.push_back(restart_schema());
+    out.members.push_back(process_schema());
     out.members.push_back(streams_schema());
     out.members.push_back({.name = "plugin_config",
                            .kind = Kind::kAny,

@@ -126,9 +126,4 @@ std::optional<std::string> judge_workers(const Tree& value) {
   return fmt::format("is {}; more than one worker is not available in this version: set it to 1 or leave it out", workers);
 }
 
-std::optional<std::string> judge_isolation(const Tree& value) {
-  if (text_of(value) != "process") return std::nullopt;
-  return "is `process`; running a plugin in a process of its own is not available in this version: set it to in_process or leave it out";
-}
-
 }  // namespace sluice::config

@@ -26,6 +26,5 @@ inline constexpr std::size_t kSocketPathBytesMax = 107;
 [[nodiscard]] std::optional<std::string> judge_connector_key(const Tree& value);
 [[nodiscard]] std::optional<std::string> judge_start_from(const Tree& value);
 [[nodiscard]] std::optional<std::string> judge_workers(const Tree& value);
-[[nodiscard]] std::optional<std::string> judge_isolation(const Tree& value);
 
 }  // namespace sluice::config

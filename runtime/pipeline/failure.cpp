@@ -14,6 +14,10 @@ bool stops_connector(const plugin::Outcome& outcome) {
   return outcome.outcome_class == plugin::OutcomeClass::kInvalidConfig || outcome.outcome_class == plugin::OutcomeClass::kFatal;
 }
 
+bool ends_session(const plugin::Outcome& outcome) {
+  return outcome.code == plugin::kProcessEndedCode || outcome.code == plugin::kProcessHungCode;
+}
+
 void locate(plugin::Outcome& outcome, const config::ConnectorConfig& config) {
   if (outcome.pointer.empty()) return;
   std::string place = config::to_string(config::origin_of_pointer(config.plugin_config_origins, outcome.pointer));

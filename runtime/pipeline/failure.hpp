@@ -16,6 +16,9 @@ namespace sluice::pipeline {
 // Invalid configuration and broken plugins: waiting does not help. Everything else of scope connector is waited for, whatever its class.
 [[nodiscard]] bool stops_connector(const plugin::Outcome& outcome);
 
+// The process of the plugin has ended: only another session, with another process, goes on.
+[[nodiscard]] bool ends_session(const plugin::Outcome& outcome);
+
 // Puts file, line, column and key before the text of an outcome that points into [plugin_config].
 void locate(plugin::Outcome& outcome, const config::ConnectorConfig& config);
 

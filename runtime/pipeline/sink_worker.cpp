@@ -97,6 +97,7 @@ void SinkWorker::after_write(SinkSlot& slot, const plugin::WriteReport& report, 
 
 void SinkWorker::connector_failed(RetrySchedule& retry, const plugin::Outcome& outcome, Instant now) {
   if (stopping()) return;
+  if (ends_session(outcome)) return fail_session(outcome, /*restartable=*/true);
   retry.failed(now, random_.next(), outcome.retry_after);
   log_.warn("attempt {} failed, everything waits: {}", retry.attempts(), outcome.text);
   connector_problem_ = to_problem(outcome, context_.clock->wall());
@@ -179,8 +180,9 @@ void SinkWorker::wind_down() {
   winding_down_ = true;
   const Instant end = end_by();
   context_.board->enter(StateTracker::Phase::kStopping);
-  // A plugin that broke its contract is not asked for more.
-  const bool broken = ending_ && ending_->failure && ending_->failure->outcome_class == plugin::OutcomeClass::kFatal;
+  // A plugin that broke its contract, or whose process has ended, is not asked for more.
+  const bool broken =
+      ending_ && ending_->failure && (ending_->failure->outcome_class == plugin::OutcomeClass::kFatal || ends_session(*ending_->failure));
   if (unflushed_since_ && !broken) {
     const plugin::FlushReport report = call([&] { return instance_->flush(call_options()); });
     for (const auto& slot : slots_) {
@@ -215,7 +217,7 @@ void SinkWorker::wind_down() {
     if (!revoked && revoked.error().outcome_class != plugin::OutcomeClass::kCancelled) log_.warn("revoke failed: {}", revoked.error().text);
   }
   const auto closed = call([&] { return instance_->close(call_options()); });
-  if (!closed) log_.warn("close failed: {}", closed.error().text);
+  if (!closed && !ends_session(closed.error())) log_.warn("close failed: {}", closed.error().text);
   destroy(std::move(instance_));
 }
 

@@ -68,6 +68,7 @@ void SourceWorker::idle(Instant until) {
 void SourceWorker::poll_failed(const plugin::Outcome& outcome) {
   if (stopping()) return;
   if (stops_connector(outcome)) return fail_session(outcome, /*restartable=*/false);
+  if (ends_session(outcome)) return fail_session(outcome, /*restartable=*/true);
   retry_.failed(now(), random_.next(), outcome.retry_after);
   log_.warn("attempt {} failed: {}", retry_.attempts(), outcome.text);
   context_.board->update([&](ConnectorStatus& status, StateTracker&, Instant) {
@@ -85,7 +86,7 @@ void SourceWorker::deliver(plugin::PollReport& report, std::uint64_t batch_id) {
     if (!told) {
       log_.warn("on_result failed, {}: {}", appended ? "the records are in the log" : "the records are not in the log", told.error().text);
       context_.board->report(told.error());
-      if (stops_connector(told.error())) fail_session(told.error(), /*restartable=*/false);
+      if (stops_connector(told.error()) || ends_session(told.error())) fail_session(told.error(), ends_session(told.error()));
     }
   }
   context_.board->update([&](ConnectorStatus& status, StateTracker& tracker, Instant now) {
@@ -137,7 +138,7 @@ void SourceWorker::wind_down() {
   (void)end_by();
   context_.board->enter(StateTracker::Phase::kStopping);
   const auto closed = call([&] { return instance_->close(call_options()); });
-  if (!closed) log_.warn("close failed: {}", closed.error().text);
+  if (!closed && !ends_session(closed.error())) log_.warn("close failed: {}", closed.error().text);
   destroy(std::move(instance_));
 }
 

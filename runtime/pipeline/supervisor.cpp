@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "core/base/assert.hpp"
+#include "runtime/isolation/isolated_plugin.hpp"
 #include "runtime/pipeline/audit.hpp"
 #include "runtime/pipeline/runner.hpp"
 #include "runtime/plugin/loaded_plugin.hpp"
@@ -41,6 +42,8 @@ struct Supervisor::Impl {
 
   explicit Impl(Options given) : options(std::move(given)) {}
 
+  // How the plugin of this connector is had: in this process, or in one of its own.
+  [[nodiscard]] LoadPlugin load_for(const config::ConnectorConfig& config) const;
   [[nodiscard]] Instant now() const { return options.clock->monotonic(); }
   [[nodiscard]] Result<std::shared_ptr<Runner>> find(const std::string& key) const;
   [[nodiscard]] Result<config::ConnectorConfig> config_of(const std::string& key) const;
@@ -61,12 +64,19 @@ struct Supervisor::Impl {
   std::thread watcher;
 };
 
+LoadPlugin Supervisor::Impl::load_for(const config::ConnectorConfig& config) const {
+  if (options.load) return options.load;
+  plugin::PluginCatalog* const plugins = options.plugins;
+  if (config.isolation == config::Isolation::kInProcess) return [plugins](const std::string& plugin) { return plugins->load(plugin); };
+  const isolation::IsolationOptions isolated{.call_timeout = config.process.call_timeout,
+                                             .memory_bytes_max = config.process.memory_bytes_max,
+                                             .record_bytes_max = config.record_bytes_max};
+  return [plugins, isolated](const std::string& plugin) { return isolation::isolate(*plugins, plugin, isolated); };
+}
+
 Supervisor::Supervisor(Options options) : impl_(std::make_unique<Impl>(std::move(options))) {
   SLUICE_ASSERT(impl_->options.client != nullptr, "a client is needed");
-  if (!impl_->options.load) {
-    SLUICE_ASSERT(impl_->options.plugins != nullptr, "a plugin catalog is needed");
-    impl_->options.load = [plugins = impl_->options.plugins](const std::string& plugin) { return plugins->load(plugin); };
-  }
+  SLUICE_ASSERT(impl_->options.load || impl_->options.plugins != nullptr, "a plugin catalog is needed");
 }
 
 Supervisor::~Supervisor() {
@@ -96,7 +106,7 @@ void Supervisor::start(std::vector<config::ConnectorConfig> connectors, std::vec
   for (config::ConnectorConfig& config : connectors) {
     WorkerContext context;
     context.client = impl.options.client;
-    context.load = impl.options.load;
+    context.load = impl.load_for(config);
     context.cluster_id = impl.options.cluster_id;
     context.retries = impl.options.retries;
     context.shutdown_deadline = impl.options.shutdown_deadline;

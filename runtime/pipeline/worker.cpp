@@ -157,7 +157,7 @@ std::optional<Ending> Worker::persist(const std::function<std::optional<plugin::
       return std::nullopt;
     }
     if (stopping()) break;
-    if (stops_connector(*failure)) return failed(*std::move(failure));
+    if (stops_connector(*failure) || ends_session(*failure)) return failed(*std::move(failure));
     retry_.failed(now(), random_.next(), failure->retry_after);
     context_.board->update([&](ConnectorStatus& status, StateTracker& tracker, Instant) {
       ++status.retries;

@@ -85,7 +85,38 @@ struct PluginCatalog::Impl {
   [[nodiscard]] std::optional<PluginDescription> cached(const FileStamp& stamp, const fs::path& file);
   void remember(const FileStamp& stamp, const PluginDescription& description);
   [[nodiscard]] std::shared_ptr<Slot> slot_of(const std::string& sha256);
+
+  // One read: what is judged, hashed, copied, inspected and loaded are the same bytes, whatever happens to the file meanwhile.
+  struct Judged {
+    fs::path file;
+    files::Pages contents;
+    std::string sha256;
+    std::shared_ptr<Slot> slot;
+  };
+  [[nodiscard]] Result<Judged> judge(const PluginCatalog& catalog, std::string_view plugin);
+  // With the slot's mutex held.
+  [[nodiscard]] Result<PlacedPlugin> copy_and_inspect(const Judged& judged);
 };
+
+Result<PluginCatalog::Impl::Judged> PluginCatalog::Impl::judge(const PluginCatalog& catalog, std::string_view plugin) {
+  Judged out;
+  SLUICE_TRY(out.file, catalog.resolve(plugin));
+  SLUICE_CHECK(stamp_of(out.file));
+  SLUICE_TRY(out.contents, files::read_into_pages(out.file, kPluginFileBytesMax));
+  SLUICE_CHECK(judge_contents(out.contents.text(), out.file.string()));
+  out.sha256 = sha256_hex(out.contents.text());
+  out.slot = slot_of(out.sha256);
+  return out;
+}
+
+Result<PlacedPlugin> PluginCatalog::Impl::copy_and_inspect(const Judged& judged) {
+  std::call_once(old_copies_removed, [&] { remove_private_copies(options.copy_dir); });
+  PlacedPlugin out;
+  SLUICE_TRY(out.copy, write_private_copy(options.copy_dir, judged.sha256, judged.file.filename().string(), judged.contents.text()));
+  SLUICE_TRY(out.description, probe(options.probe_program, out.copy, judged.file.string(), options.probe_timeout));
+  out.description.file = judged.file;
+  return out;
+}
 
 std::shared_ptr<PluginCatalog::Impl::Slot> PluginCatalog::Impl::slot_of(const std::string& sha256) {
   const std::lock_guard lock(slots_mutex);
@@ -186,24 +217,25 @@ Result<std::optional<Outcome>> PluginCatalog::try_open(const TrialRequest& reque
   return plugin::try_open(impl_->options.probe_program, file, request);
 }
 
-Result<std::shared_ptr<LoadedPlugin>> PluginCatalog::load(std::string_view plugin) {
-  SLUICE_TRY(const fs::path file, resolve(plugin));
-  SLUICE_CHECK(stamp_of(file));
-  // One read: what is judged, hashed, copied, inspected and loaded are the same bytes, whatever happens to the file meanwhile.
-  SLUICE_TRY(const files::Pages contents, files::read_into_pages(file, kPluginFileBytesMax));
-  SLUICE_CHECK(judge_contents(contents.text(), file.string()));
-  const std::string sha256 = sha256_hex(contents.text());
+const fs::path& PluginCatalog::host_program() const {
+  return impl_->options.probe_program;
+}
 
-  const auto slot = impl_->slot_of(sha256);
-  const std::lock_guard lock(slot->mutex);
-  if (slot->plugin) return slot->plugin;
-  std::call_once(impl_->old_copies_removed, [&] { remove_private_copies(impl_->options.copy_dir); });
-  SLUICE_TRY(const fs::path copy, write_private_copy(impl_->options.copy_dir, sha256, file.filename().string(), contents.text()));
-  SLUICE_CHECK(probe(impl_->options.probe_program, copy, file.string(), impl_->options.probe_timeout));
-  SLUICE_TRY(OpenedPlugin opened, open_plugin(copy, file.string()));
-  opened.description.file = file;
-  slot->plugin = std::make_shared<LoadedPlugin>(std::move(opened));
-  return slot->plugin;
+Result<PlacedPlugin> PluginCatalog::place(std::string_view plugin) {
+  SLUICE_TRY(const Impl::Judged judged, impl_->judge(*this, plugin));
+  const std::lock_guard lock(judged.slot->mutex);
+  return impl_->copy_and_inspect(judged);
+}
+
+Result<std::shared_ptr<LoadedPlugin>> PluginCatalog::load(std::string_view plugin) {
+  SLUICE_TRY(const Impl::Judged judged, impl_->judge(*this, plugin));
+  const std::lock_guard lock(judged.slot->mutex);
+  if (judged.slot->plugin) return judged.slot->plugin;
+  SLUICE_TRY(const PlacedPlugin placed, impl_->copy_and_inspect(judged));
+  SLUICE_TRY(OpenedPlugin opened, open_plugin(placed.copy, judged.file.string()));
+  opened.description.file = judged.file;
+  judged.slot->plugin = std::make_shared<LoadedPlugin>(std::move(opened));
+  return judged.slot->plugin;
 }
 
 }  // namespace sluice::plugin

@@ -2,6 +2,7 @@
 #include "runtime/plugin/host_table.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <utility>
 
@@ -111,13 +112,22 @@ HostTable::Metric* HostTable::metric_at(std::uint32_t handle) {
   return handle == 0 || handle > metric_count_.load(std::memory_order_acquire) ? nullptr : &metrics_[handle - 1];
 }
 
-std::vector<std::pair<std::string, double>> HostTable::metrics() const {
-  std::vector<std::pair<std::string, double>> out;
+std::vector<HostTable::MetricSample> HostTable::samples() const {
+  std::vector<MetricSample> out;
   const std::size_t count = metric_count_.load(std::memory_order_acquire);
   for (std::size_t i = 0; i < count; ++i) {
     const Metric& metric = metrics_[i];
     const bool counter = metric.kind == SLUICE_METRIC_COUNTER;
-    out.emplace_back(metric.name, counter ? static_cast<double>(metric.counter.load()) : metric.gauge.load());
+    out.push_back({metric.name, metric.kind, counter ? metric.counter.load() : std::bit_cast<std::uint64_t>(metric.gauge.load())});
+  }
+  return out;
+}
+
+std::vector<std::pair<std::string, double>> HostTable::metrics() const {
+  std::vector<std::pair<std::string, double>> out;
+  for (const MetricSample& sample : samples()) {
+    const bool counter = sample.kind == SLUICE_METRIC_COUNTER;
+    out.emplace_back(sample.name, counter ? static_cast<double>(sample.value) : std::bit_cast<double>(sample.value));
   }
   return out;
 }

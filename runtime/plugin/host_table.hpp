@@ -64,6 +64,13 @@ class HostTable {
   void silence() { silent_.store(true, std::memory_order_release); }
 
   [[nodiscard]] std::vector<std::pair<std::string, double>> metrics() const;
+  struct MetricSample {
+    std::string_view name;  // as long as the table
+    std::int32_t kind = 0;
+    std::uint64_t value = 0;  // of a gauge: the bits of the double
+  };
+  // In order of registration.
+  [[nodiscard]] std::vector<MetricSample> samples() const;
 
  private:
   struct Metric {

@@ -20,15 +20,29 @@ class LoadedPlugin {
       : opened_{.description = std::move(description), .entry = nullptr, .factory = &factory} {}
   LoadedPlugin(const LoadedPlugin&) = delete;
   LoadedPlugin& operator=(const LoadedPlugin&) = delete;
-  ~LoadedPlugin();
+  virtual ~LoadedPlugin();
 
   [[nodiscard]] const PluginDescription& description() const { return opened_.description; }
   [[nodiscard]] const sluice_connector_factory& factory() const { return *opened_.factory; }
   // Index of a connector: by id, or the only one of its kind if `connector` is empty. The failure is of class invalid_config and lists what
   // there is.
   [[nodiscard]] CallResult<std::uint32_t> find(bool is_sink, std::string_view connector) const;
+  // As those of the factory.
+  [[nodiscard]] virtual const sluice_sink* create_sink(std::uint32_t index, const sluice_host* host,
+                                                       const sluice_outcome_writer* failure) const {
+    return factory().create_sink(index, host, failure);
+  }
+  [[nodiscard]] virtual const sluice_source* create_source(std::uint32_t index, const sluice_host* host,
+                                                           const sluice_outcome_writer* failure) const {
+    return factory().create_source(index, host, failure);
+  }
   // Held around every [control] call into the library: one thread at a time.
   [[nodiscard]] std::mutex& control() { return control_; }
+
+ protected:
+  // One that makes its instances in another way: it has no factory here.
+  explicit LoadedPlugin(PluginDescription description)
+      : opened_{.description = std::move(description), .entry = nullptr, .factory = nullptr} {}
 
  private:
   OpenedPlugin opened_;

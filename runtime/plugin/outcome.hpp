@@ -48,6 +48,10 @@ inline constexpr std::string_view kThrewCode = "plugin.threw";          // an ex
 inline constexpr std::string_view kNoReasonCode = "plugin.no_reason";   // it failed without saying why
 inline constexpr std::string_view kCancelledCode = "plugin.cancelled";  // the host had cancelled the instance
 
+// Codes of the outcomes that tell of the end of a plugin's own process: class transient, scope connector. The instance is of no more use.
+inline constexpr std::string_view kProcessEndedCode = "plugin.process_ended";
+inline constexpr std::string_view kProcessHungCode = "plugin.process_hung";
+
 [[nodiscard]] Outcome contract_violation(std::string text);
 
 // Reads an outcome that a plugin gave. Never trusts it: an unknown class, a null with a length or a struct that is too short is class

@@ -74,6 +74,12 @@ struct TrialRequest {
   std::chrono::milliseconds deadline{};
 };
 
+// A plugin that was found, judged and inspected, and its private copy.
+struct PlacedPlugin {
+  PluginDescription description;
+  std::filesystem::path copy;
+};
+
 // The plugin search path and everything loaded from it. One per process, kept as long as instances live. Thread-safe.
 class PluginCatalog {
  public:
@@ -102,6 +108,10 @@ class PluginCatalog {
   // Copies the file to <copy_dir>/<sha256>/, inspects the copy and loads it. The same contents are loaded once; a rebuilt file is another
   // plugin.
   [[nodiscard]] Result<std::shared_ptr<LoadedPlugin>> load(std::string_view plugin);
+  // The same without loading it: for those who load it elsewhere.
+  [[nodiscard]] Result<PlacedPlugin> place(std::string_view plugin);
+  // sluice-plugin-host.
+  [[nodiscard]] const std::filesystem::path& host_program() const;
 
  private:
   struct Impl;

@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,70 +21,11 @@ extern "C" {
 
 #include <fmt/format.h>
 
-#include "runtime/base/text.hpp"
+#include "runtime/plugin/child_process.hpp"
 
 namespace sluice::plugin {
 
 namespace {
-
-class Fd {
- public:
-  explicit Fd(int fd = -1) : fd_(fd) {}
-  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Fd& operator=(Fd&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~Fd() { reset(); }
-  void reset() {
-    if (fd_ >= 0) ::close(std::exchange(fd_, -1));
-  }
-  [[nodiscard]] int get() const { return fd_; }
-
- private:
-  int fd_;
-};
-
-struct Pipe {
-  Fd read;
-  Fd write;
-};
-
-Result<Pipe> make_pipe() {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return fail(errno_error(errno, "making a pipe for the plugin's process"));
-  return Pipe{Fd(ends[0]), Fd(ends[1])};
-}
-
-// What posix_spawn needs, released on every path.
-struct SpawnSettings {
-  posix_spawn_file_actions_t actions{};
-  posix_spawnattr_t attributes{};
-
-  SpawnSettings(int in, int out, int err) {
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, err, STDERR_FILENO);
-    // The plugin's code must not find the daemon's files and sockets.
-    posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
-    posix_spawnattr_init(&attributes);
-    sigset_t none;
-    sigset_t all;
-    sigemptyset(&none);
-    sigfillset(&all);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setsigdefault(&attributes, &all);
-    posix_spawnattr_setpgroup(&attributes, 0);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
-  }
-  SpawnSettings(const SpawnSettings&) = delete;
-  SpawnSettings& operator=(const SpawnSettings&) = delete;
-  ~SpawnSettings() {
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
-  }
-};
 
 struct HostRun {
   std::string out;
@@ -139,47 +79,22 @@ Result<Fd> make_input(std::string_view text) {
 }
 
 Result<HostRun> run(const HostCall& call) {
-  SLUICE_TRY(Fd in, make_input(call.input));
+  SLUICE_TRY(const Fd in, make_input(call.input));
   SLUICE_TRY(Pipe out, make_pipe());
   SLUICE_TRY(Pipe err, make_pipe());
-  const SpawnSettings settings(in.get(), out.write.get(), err.write.get());
   std::vector<std::string> words{call.program.string()};
   words.insert(words.end(), call.arguments.begin(), call.arguments.end());
-  std::vector<char*> arguments;
-  arguments.reserve(words.size() + 1);
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  pid_t pid = 0;
-  const int failed = ::posix_spawn(&pid, words[0].c_str(), &settings.actions, &settings.attributes, arguments.data(), environ);
-  if (failed != 0) return fail(errno_error(failed, fmt::format("starting {}, which tries plugins", words[0])));
+  SLUICE_TRY(const pid_t pid, start_child(std::move(words), std::array{in.get(), out.write.get(), err.write.get()}));
   out.write.reset();
   err.write.reset();
 
   HostRun run;
   const Fd child(::pidfd_open(pid, 0));
-  const int unwatched = child.get() < 0 ? errno : 0;
+  const int unwatched = child.is_open() ? 0 : errno;
   if (unwatched == 0) watch(run, out, err, child, std::chrono::steady_clock::now() + call.timeout);
-  // The group goes in any case: a plugin may have left processes behind.
-  ::kill(-pid, SIGKILL);
-  while (::waitid(P_PID, static_cast<id_t>(pid), &run.exit, WEXITED) < 0 && errno == EINTR) {
-  }
+  run.exit = end_child(pid);
   if (unwatched != 0) return fail(errno_error(unwatched, "watching the plugin's process"));
   return run;
-}
-
-std::string last_words(const HostRun& run) {
-  std::string_view end = run.err;
-  if (end.size() > kHostStderrBytesKept) end.remove_prefix(end.size() - kHostStderrBytesKept);
-  while (!end.empty() && (end.back() == '\n' || end.back() == ' ')) end.remove_suffix(1);
-  if (end.empty()) return "it wrote nothing to its standard error";
-  return fmt::format("the end of its standard error: {}", clean_text(end, 2 * kHostStderrBytesKept));
-}
-
-std::string signal_name(int signal) {
-  const char* abbreviation = ::sigabbrev_np(signal);
-  const char* description = ::sigdescr_np(signal);
-  return fmt::format("SIG{} ({})", abbreviation == nullptr ? std::to_string(signal) : abbreviation,
-                     description == nullptr ? "unknown" : description);
 }
 
 }  // namespace
@@ -189,18 +104,14 @@ Result<std::string> ask_plugin_host(const HostCall& call) {
   if (!ran) return fail(Errc::kLoadFailed, fmt::format("{} was not {}: {}", call.name, call.done, ran.error().message()));
   if (ran->timed_out) {
     return fail(Errc::kProbeTimeout, fmt::format("{} did not finish {} within {} ms in the process that {} it; {}", call.name, call.doing,
-                                                 call.timeout.count(), call.done, last_words(*ran)));
+                                                 call.timeout.count(), call.done, last_words(ran->err)));
   }
   if (ran->too_much) {
     return fail(Errc::kBadDescriptor, fmt::format("{} describes itself with more than {} bytes", call.name, kHostOutputBytesMax));
   }
-  if (ran->exit.si_code != CLD_EXITED) {
-    return fail(Errc::kProbeCrashed, fmt::format("{} killed the process that {} it: {}; {}", call.name, call.done,
-                                                 signal_name(ran->exit.si_status), last_words(*ran)));
-  }
-  if (ran->exit.si_status != 0 || ran->out.empty()) {
-    return fail(Errc::kProbeCrashed, fmt::format("{} ended the process that {} it with exit code {}; {}", call.name, call.done,
-                                                 ran->exit.si_status, last_words(*ran)));
+  if (ran->exit.si_code != CLD_EXITED || ran->exit.si_status != 0 || ran->out.empty()) {
+    return fail(Errc::kProbeCrashed,
+                fmt::format("the process that {} {} {}; {}", call.done, call.name, how_it_ended(ran->exit), last_words(ran->err)));
   }
   return std::move(ran->out);
 }

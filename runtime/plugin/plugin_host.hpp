@@ -14,7 +14,6 @@
 namespace sluice::plugin {
 
 inline constexpr std::size_t kHostOutputBytesMax = 80u << 20;  // kPluginConnectorsMax schemas and their escapes
-inline constexpr std::size_t kHostStderrBytesKept = 2048;
 
 struct HostCall {
   std::filesystem::path program;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host's side of one poll: takes what the source hands out, checks it, and passes it on. Internal to runtime/plugin.
+// The host's side of one poll: takes what the source hands out, checks it, and passes it on. Internal to runtime/plugin and the
+// plugin's side of runtime/isolation.
 #pragma once
 
 #include <sluice/abi/source.h>

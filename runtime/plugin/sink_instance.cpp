@@ -8,6 +8,7 @@
 #include "core/base/assert.hpp"
 #include "core/base/bytes.hpp"
 #include "core/base/error.hpp"
+#include "runtime/plugin/complete_table.hpp"
 #include "runtime/plugin/loaded_plugin.hpp"
 #include "runtime/plugin/write_collector.hpp"
 
@@ -22,15 +23,6 @@ struct SinkInstance::Core final : InstanceCore {
   OwnedPartitions owned;
 };
 
-namespace {
-
-bool is_complete_sink(const sluice_sink& sink) {
-  return sink.struct_size >= sizeof(sluice_sink) && sink.open && sink.assign && sink.write && sink.flush && sink.revoke && sink.close &&
-         sink.destroy && sink.cancel && sink.get_extension;
-}
-
-}  // namespace
-
 SinkInstance::SinkInstance(std::unique_ptr<Core> core) : Instance(std::move(core)) {}
 
 SinkInstance::Core& SinkInstance::core() {
@@ -41,25 +33,28 @@ CallResult<std::unique_ptr<SinkInstance>> SinkInstance::create(std::shared_ptr<L
                                                                InstanceOptions options) {
   const auto index = plugin->find(/*is_sink=*/true, connector);
   if (!index) return std::unexpected(index.error());
-  const sluice_connector_factory& factory = plugin->factory();
-  return create(std::make_unique<Core>(std::move(plugin), std::move(options)), factory, *index);
+  const LoadedPlugin& owner = *plugin;
+  const auto make = [&](const sluice_host* host, const sluice_outcome_writer* failure) { return owner.create_sink(*index, host, failure); };
+  return create(std::make_unique<Core>(std::move(plugin), std::move(options)), make);
 }
 
 CallResult<std::unique_ptr<SinkInstance>> SinkInstance::create(const sluice_connector_factory& factory, std::uint32_t index,
                                                                InstanceOptions options) {
-  return create(std::make_unique<Core>(nullptr, std::move(options)), factory, index);
+  const auto make = [&](const sluice_host* host, const sluice_outcome_writer* failure) {
+    return factory.create_sink(index, host, failure);
+  };
+  return create(std::make_unique<Core>(nullptr, std::move(options)), make);
 }
 
-CallResult<std::unique_ptr<SinkInstance>> SinkInstance::create(std::unique_ptr<Core> core, const sluice_connector_factory& factory,
-                                                               std::uint32_t index) {
+CallResult<std::unique_ptr<SinkInstance>> SinkInstance::create(std::unique_ptr<Core> core, const MakeTable& make) {
   const sluice_sink* table = nullptr;
   const auto created = core->simple_call("create_sink", [&](const sluice_outcome_writer* failure) {
     const auto control = core->control();
-    table = factory.create_sink(index, core->host().table(), failure);
+    table = make(core->host().table(), failure);
     return table != nullptr ? SLUICE_OK : SLUICE_FAILED;
   });
   if (!created) return std::unexpected(created.error());
-  if (!is_complete_sink(*table))
+  if (!is_complete(*table))
     return std::unexpected(contract_violation("create_sink returned a table that is too short or lacks a function"));
   core->sink = *table;
   return std::unique_ptr<SinkInstance>(new SinkInstance(std::move(core)));

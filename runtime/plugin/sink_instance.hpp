@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <span>
 
 #include <sluice/abi/connector.h>
@@ -78,8 +79,8 @@ class SinkInstance final : public Instance {
  private:
   struct Core;
   explicit SinkInstance(std::unique_ptr<Core> core);
-  [[nodiscard]] static CallResult<std::unique_ptr<SinkInstance>> create(std::unique_ptr<Core> core, const sluice_connector_factory& factory,
-                                                                        std::uint32_t index);
+  using MakeTable = std::function<const sluice_sink*(const sluice_host* host, const sluice_outcome_writer* failure)>;
+  [[nodiscard]] static CallResult<std::unique_ptr<SinkInstance>> create(std::unique_ptr<Core> core, const MakeTable& make);
   [[nodiscard]] Core& core();
 };
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "core/base/assert.hpp"
+#include "runtime/plugin/complete_table.hpp"
 #include "runtime/plugin/loaded_plugin.hpp"
 #include "runtime/plugin/poll_writer.hpp"
 
@@ -18,11 +19,6 @@ struct SourceInstance::Core final : InstanceCore {
 };
 
 namespace {
-
-bool is_complete_source(const sluice_source& source) {
-  return source.struct_size >= sizeof(sluice_source) && source.migrate_state && source.open && source.poll && source.on_result &&
-         source.pause && source.resume && source.close && source.destroy && source.cancel && source.get_extension;
-}
 
 sluice_source_state abi_state(const SavedState& state) {
   return {.struct_size = sizeof(sluice_source_state),
@@ -73,25 +69,30 @@ CallResult<std::unique_ptr<SourceInstance>> SourceInstance::create(std::shared_p
                                                                    InstanceOptions options) {
   const auto index = plugin->find(/*is_sink=*/false, connector);
   if (!index) return std::unexpected(index.error());
-  const sluice_connector_factory& factory = plugin->factory();
-  return create(std::make_unique<Core>(std::move(plugin), std::move(options)), factory, *index);
+  const LoadedPlugin& owner = *plugin;
+  const auto make = [&](const sluice_host* host, const sluice_outcome_writer* failure) {
+    return owner.create_source(*index, host, failure);
+  };
+  return create(std::make_unique<Core>(std::move(plugin), std::move(options)), make);
 }
 
 CallResult<std::unique_ptr<SourceInstance>> SourceInstance::create(const sluice_connector_factory& factory, std::uint32_t index,
                                                                    InstanceOptions options) {
-  return create(std::make_unique<Core>(nullptr, std::move(options)), factory, index);
+  const auto make = [&](const sluice_host* host, const sluice_outcome_writer* failure) {
+    return factory.create_source(index, host, failure);
+  };
+  return create(std::make_unique<Core>(nullptr, std::move(options)), make);
 }
 
-CallResult<std::unique_ptr<SourceInstance>> SourceInstance::create(std::unique_ptr<Core> core, const sluice_connector_factory& factory,
-                                                                   std::uint32_t index) {
+CallResult<std::unique_ptr<SourceInstance>> SourceInstance::create(std::unique_ptr<Core> core, const MakeTable& make) {
   const sluice_source* table = nullptr;
   const auto created = core->simple_call("create_source", [&](const sluice_outcome_writer* failure) {
     const auto control = core->control();
-    table = factory.create_source(index, core->host().table(), failure);
+    table = make(core->host().table(), failure);
     return table != nullptr ? SLUICE_OK : SLUICE_FAILED;
   });
   if (!created) return std::unexpected(created.error());
-  if (!is_complete_source(*table))
+  if (!is_complete(*table))
     return std::unexpected(contract_violation("create_source returned a table that is too short or lacks a function"));
   core->source = *table;
   return std::unique_ptr<SourceInstance>(new SourceInstance(std::move(core)));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
+
 #include <sluice/abi/connector.h>
 
 #include "core/base/bytes.hpp"
@@ -71,8 +73,8 @@ class SourceInstance final : public Instance {
  private:
   struct Core;
   explicit SourceInstance(std::unique_ptr<Core> core);
-  [[nodiscard]] static CallResult<std::unique_ptr<SourceInstance>> create(std::unique_ptr<Core> core,
-                                                                          const sluice_connector_factory& factory, std::uint32_t index);
+  using MakeTable = std::function<const sluice_source*(const sluice_host* host, const sluice_outcome_writer* failure)>;
+  [[nodiscard]] static CallResult<std::unique_ptr<SourceInstance>> create(std::unique_ptr<Core> core, const MakeTable& make);
   [[nodiscard]] Core& core();
 };
 

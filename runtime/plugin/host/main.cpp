@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // sluice-plugin-host --probe FILE: loads a plugin where its death harms nobody and prints what it says of itself as one line of JSON.
 // sluice-plugin-host --open FILE KIND CONNECTOR DEADLINE_MS: opens one of its connectors with the configuration on standard input, closes
-// it, and prints what came of it. Exit codes: 0 = a line was printed, 64 = wrong usage; anything else, and every signal, is the plugin's
-// doing.
+// it, and prints what came of it.
+// sluice-plugin-host --serve FILE MEMORY_BYTES: runs one of its connectors for the daemon, which has set up the descriptors
+// (runtime/isolation). Exit codes: 0 = a line was printed, 64 = wrong usage; anything else, and every signal, is the plugin's doing.
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -26,6 +27,7 @@
 #include <sluice/abi/version.h>
 
 #include "core/base/clock.hpp"
+#include "runtime/isolation/serve.hpp"
 #include "runtime/plugin/description_json.hpp"
 #include "runtime/plugin/loaded_plugin.hpp"
 #include "runtime/plugin/open_plugin.hpp"
@@ -49,11 +51,14 @@ void limit(__rlimit_resource_t resource, rlim_t value) {
   ::setrlimit(resource, &wanted);
 }
 
-// A plugin that runs wild here must not fill the disk or the memory, nor outlive its parent.
-void limit_this_process() {
+void follow_the_parent() {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   std::signal(SIGPIPE, SIG_IGN);  // as in the daemon
   limit(RLIMIT_CORE, 0);
+}
+
+// A plugin that is only looked at must not fill the disk or the memory.
+void limit_this_process() {
   limit(RLIMIT_CPU, kCpuSecondsMax);
   limit(RLIMIT_FSIZE, kFileBytesMax);
   // Writable memory, not addresses: some runtimes reserve terabytes of those. Sanitizers map their shadow writable.
@@ -118,7 +123,7 @@ std::string answer_to(std::span<char*> words) {
 bool is_usage(std::span<char*> words) {
   if (words.empty()) return false;
   const std::string_view kind(words[0]);
-  return (kind == "--probe" && words.size() == 2) || (kind == "--open" && words.size() == 5);
+  return (kind == "--probe" && words.size() == 2) || (kind == "--open" && words.size() == 5) || (kind == "--serve" && words.size() == 3);
 }
 
 }  // namespace
@@ -126,15 +131,19 @@ bool is_usage(std::span<char*> words) {
 int main(int argc, char** argv) {
   const std::span<char*> words(argv + 1, static_cast<std::size_t>(std::max(argc - 1, 0)));
   if (!is_usage(words)) {
-    fmt::print(stderr, "usage: sluice-plugin-host --probe FILE\n       sluice-plugin-host --open FILE sink|source CONNECTOR DEADLINE_MS\n");
+    fmt::print(stderr,
+               "usage: sluice-plugin-host --probe FILE\n       sluice-plugin-host --open FILE sink|source CONNECTOR DEADLINE_MS\n"
+               "       sluice-plugin-host --serve FILE MEMORY_BYTES\n");
     return kUsageExit;
   }
+  follow_the_parent();
+  // No destructors of the plugin at the end, here and below: they are not what was asked for, and may hang or crash.
+  if (std::string_view(words[0]) == "--serve") std::_Exit(sluice::isolation::serve(words[1], std::strtoull(words[2], nullptr, 10)));
   limit_this_process();
   // What the plugin prints while it is loaded goes to standard error, not into the answer.
   const int answer = ::dup(STDOUT_FILENO);
   ::dup2(STDERR_FILENO, STDOUT_FILENO);
 
   const bool written = write_all(answer, answer_to(words) + "\n");
-  // No destructors of the plugin: they are not what was asked for, and may hang or crash.
   std::_Exit(written ? EXIT_SUCCESS : EXIT_FAILURE);
 }

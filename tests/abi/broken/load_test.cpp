@@ -13,6 +13,7 @@
 
 namespace sluice::plugin {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -143,14 +144,14 @@ TEST_F(BrokenPlugin, ThrowingStaticInitialiserIsReportedWithItsText) {
 TEST_F(BrokenPlugin, AbortingStaticInitialiserIsReportedWithSignalAndLastWords) {
   const Error error = installed_error("aborts_while_loading");
   EXPECT_TRUE(error.is(Errc::kProbeCrashed));
-  EXPECT_THAT(error.message(), HasSubstr("killed the process that inspected it: SIGABRT"));
+  EXPECT_THAT(error.message(), AllOf(HasSubstr("the process that inspected "), HasSubstr(" was killed by SIGABRT")));
   EXPECT_THAT(error.message(), HasSubstr("the moon is full"));
 }
 
 TEST_F(BrokenPlugin, ExitingStaticInitialiserIsReportedThoughItsExitCodeIsZero) {
   const Error error = installed_error("exits_while_loading");
   EXPECT_TRUE(error.is(Errc::kProbeCrashed));
-  EXPECT_THAT(error.message(), HasSubstr("ended the process that inspected it with exit code 0"));
+  EXPECT_THAT(error.message(), AllOf(HasSubstr("the process that inspected "), HasSubstr(" ended with exit code 0")));
 }
 
 TEST_F(BrokenPlugin, HangingStaticInitialiserIsReportedAfterTheTimeLimit) {

@@ -126,9 +126,12 @@ static sluice_status minimal_on_result(void* self, const sluice_call* call, uint
 static void minimal_destroy(void* self) {
   (void)self;
 }
+#ifndef MINIMAL_CANCEL
+#define MINIMAL_CANCEL minimal_cancel
 static void minimal_cancel(void* self) {
   (void)self;
 }
+#endif
 static const void* minimal_extension(void* self, const char* id) {
   (void)self, (void)id;
   return 0;
@@ -145,7 +148,7 @@ static const sluice_sink minimal_sink = {
     minimal_revoke,
     minimal_simple,
     minimal_destroy,
-    minimal_cancel,
+    MINIMAL_CANCEL,
     minimal_extension,
 };
 static const sluice_source minimal_source = {
@@ -160,7 +163,7 @@ static const sluice_source minimal_source = {
     minimal_simple,
     minimal_simple,
     minimal_destroy,
-    minimal_cancel,
+    MINIMAL_CANCEL,
     minimal_extension,
 };
 

@@ -138,11 +138,9 @@ TEST_F(ConnectorFiles, AreBothRefusedWithTheSameKey) {
 }
 
 TEST_F(ConnectorFiles, RefuseWhatThisVersionDoesNotHaveByName) {
-  world_.write("connectors.d/out.toml", sink_text("workers = 2\nisolation = \"process\"\n[[transforms]]\ntype = \"filter\"\n"));
+  world_.write("connectors.d/out.toml", sink_text("workers = 2\n[[transforms]]\ntype = \"filter\"\n"));
   EXPECT_THAT(world_.findings(), HasSubstr("out.toml:4:11: error: `workers` is 2; more than one worker is not available in this version"));
-  EXPECT_THAT(world_.findings(),
-              HasSubstr("out.toml:5:13: error: `isolation` is `process`; running a plugin in a process of its own is not available"));
-  EXPECT_THAT(world_.findings(), HasSubstr("out.toml:6:3: error: unknown key `transforms`"));
+  EXPECT_THAT(world_.findings(), HasSubstr("out.toml:5:3: error: unknown key `transforms`"));
 }
 
 TEST_F(ConnectorFiles, TellContradictions) {
