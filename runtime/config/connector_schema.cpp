@@ -13,7 +13,9 @@ constexpr std::int64_t kMiBytes = 1024 * kKiBytes;
 constexpr std::int64_t kGiBytes = 1024 * kMiBytes;
 constexpr std::int64_t kTiBytes = 1024 * kGiBytes;
 
-const std::vector<std::string> kDispositions{"stop", "skip", "dead_letter"};
+std::vector<std::string> dispositions() {
+  return {"stop", "skip", "dead_letter"};
+}
 
 Schema streams_schema() {
   Schema stream{.kind = Kind::kTable,
@@ -125,7 +127,7 @@ Schema failure_schema() {
                .kind = Kind::kString,
                .description = "A record that is refused for good.",
                .default_toml = "\"dead_letter\"",
-               .choices = kDispositions},
+               .choices = dispositions()},
               {.name = "transient",
                .kind = Kind::kTable,
                .description = "A record that may succeed later.",
@@ -139,7 +141,7 @@ Schema failure_schema() {
                             .kind = Kind::kString,
                             .description = "What happens after that.",
                             .default_toml = "\"stop\"",
-                            .choices = kDispositions}}},
+                            .choices = dispositions()}}},
               {.name = "dead_letter",
                .kind = Kind::kTable,
                .description = "The topic `dlq.<key>`.",

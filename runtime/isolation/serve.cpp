@@ -112,7 +112,7 @@ class Server {
     results_.clear();
     ByteWriter out(results_);
     ByteReader in(Bytes(area_.arguments()).first(packet.bytes));
-    plugin::OutcomeSlot outcome(no_secrets_);
+    plugin::OutcomeSlot outcome(no_secrets());
     std::int32_t status = call(packet, in, out, outcome);
     if (results_.size() > kAreaBytes - kAnswerEndBytesMax) {
       results_.clear();
@@ -193,7 +193,6 @@ class Server {
     store_le(results_.data() + at, count);
   }
 
-  const std::vector<std::string> no_secrets_;
   std::filesystem::path file_;
   SharedArea area_;
   ByteVector results_;

@@ -8,8 +8,6 @@ namespace sluice::isolation {
 
 namespace {
 
-const std::vector<std::string> kNoSecrets;  // the daemon masks
-
 // Reports go into the results as they come. Each call has one of these at the address that its callbacks get.
 struct Reports {
   ByteWriter& out;
@@ -18,7 +16,7 @@ struct Reports {
     ByteWriter& out = static_cast<Reports*>(self)->out;
     out.put(static_cast<std::uint8_t>(tag));
     if (index != nullptr) out.put(*index);
-    put_outcome(out, plugin::read_outcome(outcome, kNoSecrets));
+    put_outcome(out, plugin::read_outcome(outcome, no_secrets()));
   }
   static void record_failed(void* self, std::uint32_t index, const sluice_outcome* outcome) noexcept {
     put_failure(self, ListTag::kRecordFailed, &index, outcome);
@@ -78,6 +76,7 @@ class ServedSink final : public Served {
   std::int32_t assign(const sluice_call& call, ByteReader& in, ByteWriter& out, plugin::OutcomeSlot& outcome) {
     if (!read_parts(in)) return kUnreadable;
     std::vector<std::uint64_t> resume_next;
+    resume_next.reserve(parts_.size());
     for (const sluice_assignment& part : parts_) resume_next.push_back(part.committed_next);
     const std::int32_t status = sink_.assign(sink_.self, &call, pointers_.data(), static_cast<std::uint32_t>(pointers_.size()),
                                              resume_next.data(), outcome.writer());

@@ -13,8 +13,6 @@ namespace sluice::isolation {
 
 namespace {
 
-const std::vector<std::string> kNone;  // secrets: the daemon masks
-
 // What one poll may hold so that the log takes it whole: more than enough for the 32 MiB that the host asks for.
 constexpr std::uint64_t kPollRoom = entry::kEntryBytesMax - entry::kStateSectionBytesMax;
 constexpr std::uint64_t kRefusedRoom = entry::kRecordBytesMax / 2;
@@ -153,7 +151,7 @@ class ServedSource final : public Served {
       return kUnreadable;
     const plugin::PollRequest limits{.records_max = request.max_records, .bytes_max = request.max_bytes};
     Room room;
-    plugin::PollWriter judge(limits, room, options_, kNone);
+    plugin::PollWriter judge(limits, room, options_, no_secrets());
     Poll poll{.judge = judge, .out = out};
     const sluice_source_writer writer{.struct_size = sizeof writer,
                                       .reserved = 0,

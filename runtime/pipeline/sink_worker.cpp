@@ -211,6 +211,7 @@ void SinkWorker::wind_down() {
   }
   show(now());
   std::vector<client::PartitionRef> owned;
+  owned.reserve(slots_.size());
   for (const auto& slot : slots_) owned.push_back(slot->assignment.ref);
   if (!owned.empty() && !broken) {
     const auto revoked = call([&] { return instance_->revoke(owned, call_options()); });

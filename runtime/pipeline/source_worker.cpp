@@ -2,6 +2,7 @@
 #include "runtime/pipeline/source_worker.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 #include "runtime/pipeline/failure.hpp"
 
@@ -44,7 +45,7 @@ void SourceWorker::poll_once() {
   if (batch_->stop()) {
     plugin::Outcome why = *batch_->stop();
     if (report.records > 0)
-      (void)gate_.pass([&] { return instance_->on_result(request.batch_id, /*acknowledged=*/false, call_options()); });
+      std::ignore = gate_.pass([&] { return instance_->on_result(request.batch_id, /*acknowledged=*/false, call_options()); });
     return fail_session(std::move(why), /*restartable=*/false);
   }
   if (report.failure) return poll_failed(*report.failure);

@@ -155,6 +155,7 @@ std::vector<ConnectorStatus> Supervisor::list() const {
   }
   for (const auto& runner : runners) all.insert_or_assign(runner->config().key, runner->snapshot());
   std::vector<ConnectorStatus> out;
+  out.reserve(all.size());
   for (auto& [key, status] : all) out.push_back(std::move(status));
   return out;
 }

@@ -4,6 +4,7 @@
 // behind "flag" is there, having made it), "wait" (for a cancel), or take everything. Its source's poll does the same, or hands out one
 // record.
 #include <atomic>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -14,6 +15,7 @@
 
 static std::string g_config;
 static std::atomic<bool> g_cancelled{false};
+static std::atomic<bool> g_never{false};
 
 static sluice_status open_sink(void*, const sluice_call*, sluice_text config, const sluice_outcome_writer*);
 static sluice_status open_source(void*, const sluice_call*, sluice_text config, const sluice_source_state*, const sluice_outcome_writer*);
@@ -45,10 +47,10 @@ static bool is_told_to(const char* word) {
 }
 
 static void misbehave() {
-  if (is_told_to("segfault")) *const_cast<volatile int*>(static_cast<int*>(nullptr)) = 1;
+  if (is_told_to("segfault")) std::raise(SIGSEGV);
   if (is_told_to("leave")) _exit(3);
   if (is_told_to("spin")) {
-    for (volatile unsigned turn = 0;; turn = turn + 1) {
+    while (!g_never) {
     }
   }
   if (is_told_to("leak")) std::memset(new char[16 << 20], 1, 16 << 20);
