@@ -130,22 +130,33 @@ Findings loses_nothing_where_a_request_fails(SourceSubject& subject) {
   });
 }
 
-Findings loses_no_page_for_one_row(SourceSubject& subject) {
+// The rows [from, end) cannot be read; all others come.
+Findings goes_on_past(SourceSubject& subject, std::size_t from, std::size_t end) {
   return judged([&](Findings& findings) {
     const std::vector<std::string> rows = subject.rows();
-    constexpr std::size_t kSpoilt = 7;
-    if (!subject.spoil(kSpoilt)) return;
+    for (std::size_t i = from; i < end; ++i) {
+      if (!subject.spoil(i)) return;
+    }
     Collection collection(subject, findings);
     if (!collection.start()) return;
     collection.take_all();
-    if (collection.ended_in_failures()) return;  // it says so, and waits
+    const std::vector<std::string>& taken = collection.taken();
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      if (i == kSpoilt || std::find(collection.taken().begin(), collection.taken().end(), rows[i]) != collection.taken().end()) continue;
-      findings.push_back("row " + std::to_string(i) + " was lost without an error, because row " + std::to_string(kSpoilt) +
-                         " cannot be read");
+      if ((i >= from && i < end) || std::find(taken.begin(), taken.end(), rows[i]) != taken.end()) continue;
+      findings.push_back("row " + std::to_string(i) +
+                         (collection.ended_in_failures() ? " is never reached" : " was lost without an error") + ", because a row from " +
+                         std::to_string(from) + " on cannot be read");
       return;
     }
   });
+}
+
+Findings loses_no_page_for_one_row(SourceSubject& subject) {
+  return goes_on_past(subject, 7, 8);
+}
+
+Findings passes_a_page_without_a_readable_row(SourceSubject& subject) {
+  return goes_on_past(subject, kSmallPolls.max_records, std::size_t{2} * kSmallPolls.max_records);
 }
 
 Findings refuses_a_state_that_is_none(SourceSubject& subject) {
@@ -170,6 +181,7 @@ constexpr ConformanceCase<SourceSubject> kSourceCases[] = {
     {"BeginsAnewWithoutAnAcknowledgement", begins_anew_without_an_acknowledgement},
     {"LosesNothingWhereARequestFails", loses_nothing_where_a_request_fails},
     {"LosesNoPageForOneRow", loses_no_page_for_one_row},
+    {"PassesAPageWithoutAReadableRow", passes_a_page_without_a_readable_row},
     {"RefusesAStateThatIsNone", refuses_a_state_that_is_none},
     {"EndsAHangingPollAtACancel", ends_a_hanging_poll_at_a_cancel},
     {"RefusesAConfigurationThatIsNone", refuses_a_configuration_that_is_none},

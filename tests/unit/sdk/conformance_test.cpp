@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <set>
@@ -30,9 +31,9 @@ class Faults {
     const std::lock_guard lock(mutex_);
     hanging_wanted_ = true;
   }
-  void wait_until_hanging() {
+  bool wait_until_hanging(std::chrono::milliseconds wait_max) {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return hangs_; });
+    return changed_.wait_for(lock, wait_max, [&] { return hangs_; });
   }
   void let_go() {
     {
@@ -78,14 +79,23 @@ template <typename Subject, typename Back>
 class SubjectOn : public Subject {
  public:
   void hang() override { back_.hang(); }
-  void wait_until_hanging() override { back_.wait_until_hanging(); }
+  bool wait_until_hanging(std::chrono::milliseconds wait_max) override { return back_.wait_until_hanging(wait_max); }
   void let_go() override { back_.let_go(); }
 
  protected:
   Back back_;
 };
 
-enum class SinkVice : std::uint8_t { kNone, kSwallowsErrors, kKeepsPointers, kDeafToCancel, kGoesOnPastAFailedChunk, kDurableTooEarly };
+enum class SinkVice : std::uint8_t {
+  kNone,
+  kSwallowsErrors,
+  kKeepsPointers,
+  kDeafToCancel,
+  kGoesOnPastAFailedChunk,
+  kDurableTooEarly,
+  kNeverStores,
+  kWaitsForItself,
+};
 
 template <SinkVice vice>
 class ViceSink final : public Sink {
@@ -104,6 +114,12 @@ class ViceSink final : public Sink {
     if constexpr (vice == SinkVice::kDurableTooEarly) {
       for (std::uint32_t i = 0; i < batch.size(); ++i) buffered_.emplace_back(batch[i].payload_or_empty());
       return result.deliver_all();
+    }
+    if constexpr (vice == SinkVice::kNeverStores) return result.deliver_all();
+    if constexpr (vice == SinkVice::kWaitsForItself) {
+      Faults itself;
+      itself.hang();
+      itself.pass(context_.stop());
     }
     constexpr std::uint32_t kChunk = 3;
     std::optional<TransientError> first_error;
@@ -163,6 +179,9 @@ class ViceSinkSubject final : public SubjectOn<SinkSubjectOf<ViceSink<vice>>, St
   std::vector<std::string> stored() override { return this->back_.stored; }
   void fail_store(std::size_t n) override { this->back_.fail(n); }
   void refuse(const std::string& payload) override { this->back_.refused = payload; }
+  std::chrono::milliseconds reach_max() const override {
+    return vice == SinkVice::kWaitsForItself ? std::chrono::milliseconds(50) : this->kReachMax;
+  }
 };
 
 using GoodSink = ViceSinkSubject<SinkVice::kNone>;
@@ -170,10 +189,10 @@ SLUICE_SINK_CONFORMANCE(GoodSinkConformance, GoodSink);
 
 struct Origin : Faults {
   std::vector<std::string> rows;
-  std::optional<std::size_t> spoilt;
+  std::set<std::size_t> spoilt;
 };
 
-enum class SourceVice : std::uint8_t { kNone, kAdvancesInPoll, kLosesAPage };
+enum class SourceVice : std::uint8_t { kNone, kAdvancesInPoll, kLosesAPage, kStopsAtARow, kStopsAtAPage };
 
 // Its state is the index of the next row.
 template <SourceVice vice>
@@ -193,14 +212,21 @@ class ViceSource final : public Source {
   }
   void poll(const PollRequest& request, SourceWriter& writer) override {
     origin->pass(context_.stop());
-    const std::size_t end = std::min(next_ + request.max_records, origin->rows.size());
-    if (vice == SourceVice::kLosesAPage && origin->spoilt && *origin->spoilt >= next_ && *origin->spoilt < end) {
-      next_ = end;
+    const std::size_t page_end = std::min(next_ + request.max_records, origin->rows.size());
+    const auto spoilt = origin->spoilt.lower_bound(next_);
+    if (vice == SourceVice::kLosesAPage && spoilt != origin->spoilt.end() && *spoilt < page_end) {
+      next_ = page_end;
       return;
     }
-    after_ = next_;
-    while (after_ < end && after_ != origin->spoilt && writer.append({.payload = origin->rows[after_]}) != AppendResult::kFull) ++after_;
-    if (writer.handed_out() == 0 && after_ < end) throw ConnectorError("test.row", "row " + std::to_string(after_) + " cannot be read");
+    const std::size_t end = vice == SourceVice::kStopsAtAPage ? page_end : origin->rows.size();
+    for (after_ = next_; after_ < end; ++after_) {
+      if (!origin->spoilt.contains(after_)) {
+        if (writer.append({.payload = origin->rows[after_]}) == AppendResult::kFull) break;
+      } else if (vice == SourceVice::kStopsAtARow) {
+        if (writer.handed_out() == 0) throw ConnectorError("test.row", "row " + std::to_string(after_) + " cannot be read");
+        break;
+      }
+    }
     if (writer.handed_out() > 0) writer.set_state(std::to_string(after_));
     if (vice == SourceVice::kAdvancesInPoll) next_ = after_;
   }
@@ -224,7 +250,7 @@ class ViceSourceSubject final : public SubjectOn<SourceSubjectOf<ViceSource<vice
   std::vector<std::string> rows() override { return this->back_.rows; }
   void fail_request(std::size_t n) override { this->back_.fail(n); }
   bool spoil(std::size_t row) override {
-    this->back_.spoilt = row;
+    this->back_.spoilt.insert(row);
     return true;
   }
 };
@@ -272,12 +298,32 @@ TEST(Conformance, CatchesASinkThatReportsDurableTooEarly) {
   EXPECT_TRUE(names.contains("BeginsAgainWithWhatWasNotDurable"));
 }
 
+TEST(Conformance, CatchesASinkThatNeverStores) {
+  EXPECT_TRUE(caught_sink<SinkVice::kNeverStores>().contains("EndsAHangingWriteAtACancel"));
+}
+
+TEST(Conformance, CatchesASinkThatWaitsBeforeItsBackEnd) {
+  for (const auto& one : sink_cases()) {
+    if (one.name != std::string("EndsAHangingWriteAtACancel")) continue;
+    ViceSinkSubject<SinkVice::kWaitsForItself> subject;
+    EXPECT_EQ(one.run(subject), Findings{"no request was at the back end 50 ms after the call began"});
+  }
+}
+
 TEST(Conformance, CatchesASourceThatAdvancesInPoll) {
   EXPECT_EQ(caught_source<SourceVice::kAdvancesInPoll>(), std::set<std::string>{"RepeatsWhatWasNotTaken"});
 }
 
 TEST(Conformance, CatchesASourceThatLosesAPageForOneRow) {
   EXPECT_EQ(caught_source<SourceVice::kLosesAPage>(), std::set<std::string>{"LosesNoPageForOneRow"});
+}
+
+TEST(Conformance, CatchesASourceThatStopsAtARowThatCannotBeRead) {
+  EXPECT_EQ(caught_source<SourceVice::kStopsAtARow>(), (std::set<std::string>{"LosesNoPageForOneRow", "PassesAPageWithoutAReadableRow"}));
+}
+
+TEST(Conformance, CatchesASourceThatStopsAtAPageWithoutAReadableRow) {
+  EXPECT_EQ(caught_source<SourceVice::kStopsAtAPage>(), std::set<std::string>{"PassesAPageWithoutAReadableRow"});
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <boost/json/parse.hpp>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <fstream>
@@ -508,9 +509,9 @@ class HttpSinkSubject : public testing::SinkSubjectOf<HttpSink> {
     const std::lock_guard lock(mutex_);
     hangs_ = true;
   }
-  void wait_until_hanging() override {
+  bool wait_until_hanging(std::chrono::milliseconds wait_max) override {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return hanging_; });
+    return changed_.wait_for(lock, wait_max, [&] { return hanging_; });
   }
   void let_go() override { server_.stop(); }
 

@@ -8,6 +8,7 @@
 // behind something that fails on demand. The suite does what a host does, and judges by what the back end has in the end.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -36,10 +37,14 @@ class ConformanceSubject {
 
   // Requests that begin from now on hang: until they are cancelled, or until let_go.
   virtual void hang() = 0;
-  // Returns once one hangs. [any thread]
-  virtual void wait_until_hanging() = 0;
+  // Whether one hangs; waits for it at most this long. [any thread]
+  [[nodiscard]] virtual bool wait_until_hanging(std::chrono::milliseconds wait_max) = 0;
   // Ends the hanging of one that is deaf to the cancel. [any thread]
   virtual void let_go() = 0;
+  // How long a call may take until its request is at the back end.
+  [[nodiscard]] virtual std::chrono::milliseconds reach_max() const { return kReachMax; }
+
+  static constexpr std::chrono::milliseconds kReachMax{10'000};
 };
 
 // A sink and its back end.
@@ -66,7 +71,8 @@ class SourceSubject : public ConformanceSubject {
 
   // Of the requests to the origin that follow, the n-th (from 0) fails once.
   virtual void fail_request(std::size_t n) = 0;
-  // The row cannot be made a record any more: it is cut, no valid text, of an unknown shape. False: the origin has no such rows.
+  // The row cannot be made a record any more: it is cut, no valid text, of an unknown shape. Comes for several rows. False: the origin has
+  // no such rows.
   virtual bool spoil(std::size_t row) = 0;
 };
 
