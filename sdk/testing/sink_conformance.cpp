@@ -34,6 +34,12 @@ class Delivery {
     next_ = assigned.resume_next[0];
     return true;
   }
+  // As a host stops: what was taken becomes durable first.
+  void stop() {
+    flush();
+    revoke();
+    if (const auto failure = sink_->close()) report("close failed: " + shown(*failure));
+  }
   void revoke() {
     if (const auto failure = sink_->revoke({part_})) report("revoke failed: " + shown(*failure));
   }
@@ -222,6 +228,21 @@ Findings begins_again_with_what_was_not_durable(SinkSubject& subject) {
   });
 }
 
+Findings stops_in_order_with_data_in_flight(SinkSubject& subject) {
+  return judged([&](Findings& findings) {
+    Delivery delivery(subject, findings);
+    if (!delivery.start()) return;
+    delivery.deliver(10, 3);
+    delivery.stop();
+    delivery.expect_all(10);
+    if (!delivery.start()) return;
+    delivery.deliver(20, 3);
+    delivery.stop();
+    delivery.expect_all(20);
+    delivery.expect_no_repeats();
+  });
+}
+
 Findings forgets_what_it_gave_up(SinkSubject& subject) {
   return judged([&](Findings& findings) {
     Delivery delivery(subject, findings);
@@ -241,6 +262,7 @@ constexpr ConformanceCase<SinkSubject> kSinkCases[] = {
     {"ReportsTheRecordThatIsRefused", reports_the_record_that_is_refused},
     {"EndsAHangingWriteAtACancel", ends_a_hanging_write_at_a_cancel},
     {"BeginsAgainWithWhatWasNotDurable", begins_again_with_what_was_not_durable},
+    {"StopsInOrderWithDataInFlight", stops_in_order_with_data_in_flight},
     {"ForgetsWhatItGaveUp", forgets_what_it_gave_up},
     {"RefusesAConfigurationThatIsNone", refuses_a_configuration_that_is_none},
 };

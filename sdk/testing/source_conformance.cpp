@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cstdint>
 
 #include "conformance_support.hpp"
 
@@ -166,6 +167,19 @@ Findings refuses_a_state_that_is_none(SourceSubject& subject) {
   });
 }
 
+// A host gives a source the states of older versions only; this is one that none has written.
+Findings refuses_a_state_of_an_unknown_version(SourceSubject& subject) {
+  return judged([&](Findings& findings) {
+    constexpr std::uint32_t kUnknown = 4'000'000'000;
+    const auto failure = subject.make().migrate_state(kUnknown, "1").second;
+    if (!failure) {
+      findings.emplace_back("it takes a state of a version that it does not know");
+    } else if (failure->text.find(std::to_string(kUnknown)) == std::string::npos) {
+      findings.push_back("the refusal of a state of version " + std::to_string(kUnknown) + " does not name it: " + shown(*failure));
+    }
+  });
+}
+
 Findings ends_a_hanging_poll_at_a_cancel(SourceSubject& subject) {
   return judged([&](Findings& findings) {
     Collection collection(subject, findings);
@@ -183,6 +197,7 @@ constexpr ConformanceCase<SourceSubject> kSourceCases[] = {
     {"LosesNoPageForOneRow", loses_no_page_for_one_row},
     {"PassesAPageWithoutAReadableRow", passes_a_page_without_a_readable_row},
     {"RefusesAStateThatIsNone", refuses_a_state_that_is_none},
+    {"RefusesAStateOfAnUnknownVersion", refuses_a_state_of_an_unknown_version},
     {"EndsAHangingPollAtACancel", ends_a_hanging_poll_at_a_cancel},
     {"RefusesAConfigurationThatIsNone", refuses_a_configuration_that_is_none},
 };

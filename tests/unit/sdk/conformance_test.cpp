@@ -95,6 +95,7 @@ enum class SinkVice : std::uint8_t {
   kDurableTooEarly,
   kNeverStores,
   kWaitsForItself,
+  kStoresAgainAtClose,
 };
 
 template <SinkVice vice>
@@ -145,6 +146,9 @@ class ViceSink final : public Sink {
     kept_.clear();
     buffered_.clear();
   }
+  void close() override {
+    if (vice == SinkVice::kStoresAgainAtClose && store != nullptr && !last_.empty()) store->put(last_, context_.stop());
+  }
   void revoke(std::span<const Assignment> /*parts*/) override {
     kept_.clear();
     buffered_.clear();
@@ -164,18 +168,21 @@ class ViceSink final : public Sink {
       result.fail(from, error.outcome());
     }
     context_.throw_if_cancelled();
+    last_ = payloads;
     if (counts) result.deliver_until(from + count);
   }
 
   Context& context_;
   std::vector<std::string_view> kept_;
   std::vector<std::string> buffered_;
+  std::vector<std::string> last_;
 };
 
 template <SinkVice vice>
 class ViceSinkSubject final : public SubjectOn<SinkSubjectOf<ViceSink<vice>>, Store> {
  public:
   ViceSinkSubject() { ViceSink<vice>::store = &this->back_; }
+  ~ViceSinkSubject() override { ViceSink<vice>::store = nullptr; }  // before the last instance closes
   std::vector<std::string> stored() override { return this->back_.stored; }
   void fail_store(std::size_t n) override { this->back_.fail(n); }
   void refuse(const std::string& payload) override { this->back_.refused = payload; }
@@ -192,7 +199,7 @@ struct Origin : Faults {
   std::set<std::size_t> spoilt;
 };
 
-enum class SourceVice : std::uint8_t { kNone, kAdvancesInPoll, kLosesAPage, kStopsAtARow, kStopsAtAPage };
+enum class SourceVice : std::uint8_t { kNone, kAdvancesInPoll, kLosesAPage, kStopsAtARow, kStopsAtAPage, kTakesAnyVersion };
 
 // Its state is the index of the next row.
 template <SourceVice vice>
@@ -204,6 +211,11 @@ class ViceSource final : public Source {
 
   ViceSource(NoKeys /*config*/, Context& context) : context_(context) {}
 
+  static std::string migrate_state(std::uint32_t /*from_version*/, std::string_view state)
+    requires(vice == SourceVice::kTakesAnyVersion)
+  {
+    return std::string(state);
+  }
   void open(std::optional<std::string_view> state) override {
     if (!state) return;
     const auto [end, error] = std::from_chars(state->data(), state->data() + state->size(), next_);
@@ -298,6 +310,10 @@ TEST(Conformance, CatchesASinkThatReportsDurableTooEarly) {
   EXPECT_TRUE(names.contains("BeginsAgainWithWhatWasNotDurable"));
 }
 
+TEST(Conformance, CatchesASinkThatStoresAgainAtItsClose) {
+  EXPECT_EQ(caught_sink<SinkVice::kStoresAgainAtClose>(), std::set<std::string>{"StopsInOrderWithDataInFlight"});
+}
+
 TEST(Conformance, CatchesASinkThatNeverStores) {
   EXPECT_TRUE(caught_sink<SinkVice::kNeverStores>().contains("EndsAHangingWriteAtACancel"));
 }
@@ -316,6 +332,10 @@ TEST(Conformance, CatchesASourceThatAdvancesInPoll) {
 
 TEST(Conformance, CatchesASourceThatLosesAPageForOneRow) {
   EXPECT_EQ(caught_source<SourceVice::kLosesAPage>(), std::set<std::string>{"LosesNoPageForOneRow"});
+}
+
+TEST(Conformance, CatchesASourceThatTakesAStateOfAnyVersion) {
+  EXPECT_EQ(caught_source<SourceVice::kTakesAnyVersion>(), std::set<std::string>{"RefusesAStateOfAnUnknownVersion"});
 }
 
 TEST(Conformance, CatchesASourceThatStopsAtARowThatCannotBeRead) {
