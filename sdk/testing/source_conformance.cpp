@@ -66,6 +66,7 @@ class Collection {
 
 std::vector<std::string> payloads_of(const PollReport& polled) {
   std::vector<std::string> out;
+  out.reserve(polled.records.size());
   for (const TakenRecord& record : polled.records) out.push_back(record.payload.value_or(""));
   return out;
 }
@@ -120,6 +121,7 @@ Findings begins_anew_without_an_acknowledgement(SourceSubject& subject) {
 }
 
 Findings loses_nothing_where_a_request_fails(SourceSubject& subject) {
+  if (!subject.origin_can_fail()) return {};
   return judged([&](Findings& findings) {
     for (std::size_t n = 0; n < 4; ++n) {
       Collection collection(subject, findings);
@@ -181,6 +183,7 @@ Findings refuses_a_state_of_an_unknown_version(SourceSubject& subject) {
 }
 
 Findings ends_a_hanging_poll_at_a_cancel(SourceSubject& subject) {
+  if (!subject.origin_can_fail()) return {};
   return judged([&](Findings& findings) {
     Collection collection(subject, findings);
     if (!collection.start()) return;

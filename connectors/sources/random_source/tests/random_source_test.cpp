@@ -3,11 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <fstream>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include <sluice/testing/conformance.hpp>
 #include <sluice/testing/source_driver.hpp>
 
 namespace sluice::random_source {
@@ -124,6 +126,23 @@ TEST(RandomSource, ReadmeHasTheTableOfTheBinding) {
   readme << file.rdbuf();
   EXPECT_NE(readme.str().find(config_table<RandomSourceConfig>()), std::string::npos) << config_table<RandomSourceConfig>();
 }
+
+// It makes its rows itself.
+class RandomSourceSubject final : public testing::SourceSubjectOf<RandomSource> {
+ public:
+  [[nodiscard]] std::string config() const override { return kTwentyThree; }
+  std::vector<std::string> rows() override { return first_payloads(kTwentyThree, 23); }
+  [[nodiscard]] bool origin_can_fail() const override { return false; }
+  bool spoil(std::size_t /*row*/) override { return false; }
+  void fail_request(std::size_t /*n*/) override {}
+  void hang() override {}
+  bool wait_until_hanging(std::chrono::milliseconds /*wait_max*/) override { return false; }
+  void let_go() override {}
+
+ private:
+  static constexpr const char* kTwentyThree = R"({"rate": 0, "payload_min": "20B", "payload_max": "50B", "seed": 7, "count": 23})";
+};
+SLUICE_SOURCE_CONFORMANCE(RandomSourceConformance, RandomSourceSubject);
 
 }  // namespace
 }  // namespace sluice::random_source

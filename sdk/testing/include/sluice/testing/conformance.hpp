@@ -69,6 +69,8 @@ class SourceSubject : public ConformanceSubject {
   // The payloads of all rows, each another one, in the order of the origin.
   [[nodiscard]] virtual std::vector<std::string> rows() = 0;
 
+  // False: the rows come from nothing that could fail or hang, so the cases of both do not apply; fail_request and hang are not called.
+  [[nodiscard]] virtual bool origin_can_fail() const { return true; }
   // Of the requests to the origin that follow, the n-th (from 0) fails once.
   virtual void fail_request(std::size_t n) = 0;
   // The row cannot be made a record any more: it is cut, no valid text, of an unknown shape. Comes for several rows. False: the origin has
