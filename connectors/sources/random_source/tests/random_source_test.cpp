@@ -21,6 +21,7 @@ constexpr const char* kFast = R"({"rate": 0, "payload_min": "5B", "payload_max":
 
 std::vector<std::string> payloads(const testing::PollReport& poll) {
   std::vector<std::string> out;
+  out.reserve(poll.records.size());
   for (const auto& record : poll.records) out.push_back(record.payload.value_or("tombstone"));
   return out;
 }
