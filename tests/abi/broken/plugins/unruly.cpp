@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <string>
 
 #include <sluice/abi/entry.h>
@@ -15,7 +16,8 @@
 
 static std::string g_config;
 static std::atomic<bool> g_cancelled{false};
-static std::atomic<bool> g_never{false};
+static volatile bool g_never = false;
+static std::deque<std::string> g_leaked;
 
 static sluice_status open_sink(void*, const sluice_call*, sluice_text config, const sluice_outcome_writer*);
 static sluice_status open_source(void*, const sluice_call*, sluice_text config, const sluice_source_state*, const sluice_outcome_writer*);
@@ -53,7 +55,7 @@ static void misbehave() {
     while (!g_never) {
     }
   }
-  if (is_told_to("leak")) std::memset(new char[16 << 20], 1, 16 << 20);
+  if (is_told_to("leak")) g_leaked.emplace_back(16 << 20, 'x');
   if (is_told_to("talk")) std::fputs("a word with hunter2\nand no end", stderr);
   if (is_told_to("abort")) {
     std::fputs("these are my last words, and hunter2\n", stderr);
