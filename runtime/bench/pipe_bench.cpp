@@ -70,6 +70,23 @@ Result<double> measure_floor(plugin::PluginCatalog& plugins, const std::filesyst
   return static_cast<double>(done) / seconds;
 }
 
+// The same with the sink in a process of its own, over the sink in this one.
+Result<void> isolated_case(plugin::PluginCatalog& plugins, const PipeOptions& options, const PipeCase& pipe_case, double in_process,
+                           std::vector<Figure>& figures) {
+  const std::filesystem::path directory = options.scratch / fmt::format("pipe-{}-isolated", pipe_case.batch_records);
+  SLUICE_TRY(const double rate, measure_pipeline(plugins, directory,
+                                                 {.records = scaled(pipe_case.records, options.scale),
+                                                  .batch_records = pipe_case.batch_records,
+                                                  .sink_isolation = config::Isolation::kProcess}));
+  std::filesystem::remove_all(directory);
+  figures.push_back({.name = fmt::format("pipe batch={} sink in a process", pipe_case.batch_records),
+                     .metric = "records_per_s",
+                     .value = rate,
+                     .floor = in_process,
+                     .aim = std::nullopt});
+  return {};
+}
+
 Result<void> pipe_cases(plugin::PluginCatalog& plugins, const PipeOptions& options, std::vector<Figure>& figures) {
   for (const PipeCase& pipe_case : kPipeCases) {
     SLUICE_TRY(const double floor, measure_floor(plugins, options.scratch, pipe_case, options.scale));
@@ -96,6 +113,7 @@ Result<void> pipe_cases(plugin::PluginCatalog& plugins, const PipeOptions& optio
                            .aim = kPartitionsAim});
       }
       one_partition = rate;
+      if (partitions == 1) SLUICE_CHECK(isolated_case(plugins, options, pipe_case, rate, figures));
     }
   }
   return {};

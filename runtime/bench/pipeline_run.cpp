@@ -90,6 +90,7 @@ Result<double> measure_pipeline(plugin::PluginCatalog& plugins, const std::files
     config::ConnectorConfig sink = connector("bench_out", config::ConnectorType::kSink, run);
     sink.plugin = run.sink;
     sink.plugin_config_json = run.sink_config_json;
+    sink.isolation = run.sink_isolation;
     std::vector<config::ConnectorConfig> connectors;
     connectors.push_back(std::move(source));
     connectors.push_back(std::move(sink));

@@ -19,6 +19,7 @@ struct PipelineRun {
   std::string payload_size = "100B";
   std::string sink = "null_sink";
   std::string sink_config_json = "{}";
+  config::Isolation sink_isolation = config::Isolation::kInProcess;
 };
 
 // Moves `run.records` of random_source through a fresh node in `directory` (fsync off) with one daemon's worth of threads, and returns

@@ -43,11 +43,12 @@ bool RemoteInstance::take_metrics(ByteReader& in) {
     sluice_text name{};
     std::uint64_t value = 0;
     if (!get(in, kind) || !get(in, name) || !get(in, value)) return false;
-    const std::string_view key(name.ptr, name.len);
+    // A copy: the child may write to its half at any time.
+    const std::string key(name.ptr, name.len);
     auto known = metrics_.find(key);
     if (known == metrics_.end()) {
       if (metrics_.size() >= plugin::kPluginMetricsMax) continue;
-      known = metrics_.emplace(key, Metric{host_.metric(host_.host_data, kind, name, {}), 0}).first;
+      known = metrics_.emplace(key, Metric{host_.metric(host_.host_data, kind, {key.data(), key.size()}, {}), 0}).first;
     }
     Metric& metric = known->second;
     if (kind == SLUICE_METRIC_COUNTER) {
