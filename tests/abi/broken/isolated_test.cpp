@@ -160,7 +160,7 @@ TEST_F(IsolatedPlugin, CallThatDoesNotReturnEndsWithItsProcess) {
   const WriteReport report = write(*sink);
   ASSERT_TRUE(report.failure.has_value());
   EXPECT_EQ(report.failure->code, kProcessHungCode);
-  EXPECT_THAT(report.failure->text, HasSubstr("write did not return within 2"));
+  EXPECT_THAT(report.failure->text, HasSubstr("write did not return within "));
 }
 
 TEST_F(IsolatedPlugin, CallThatIgnoresACancelEndsWithItsProcess) {

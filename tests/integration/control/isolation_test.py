@@ -57,17 +57,18 @@ class IsolationTest(unittest.TestCase):
             self.assertFalse(os.path.exists(f"/proc/{pid}"), "a plugin's process outlives its daemon")
 
     def test_a_killed_process_is_named_and_replaced_and_nothing_is_lost_or_counted_twice(self):
-        source = isolated(SOURCE_TOML).replace("rate = 100000", "rate = 500")
+        # Seven seconds of records: time for a slow machine to replace one process before the other is killed.
+        source = isolated(SOURCE_TOML).replace("rate = 100000", "rate = 300").replace("count = 500", "count = 2100")
         daemon = self.daemon({"numbers": source, "drain": isolated(SINK_TOML)})
         for plugin, key in (("null_sink", "drain"), ("random_source", "numbers")):
-            wait_for(lambda: 0 < self.delivered(daemon, "drain") < 450, 60, "records under way")
+            wait_for(lambda: 0 < self.delivered(daemon, "drain") < 2000, 60, "records under way")
             victim = wait_for(lambda plugin=plugin: self.children(daemon).get(plugin), 30, f"process of {plugin}")
             os.kill(victim, signal.SIGKILL)
             wait_for(lambda key=key: self.connector(daemon, key)["restarts"] > 0 and self.connector(daemon, key)["state"] == "running", 30, f"second run of {key}")
             error = self.connector(daemon, key)["last_error"]
             self.assertEqual(error["code"], "plugin.process_ended")
             self.assertIn("was killed by SIGKILL (Killed) during ", error["text"])
-        wait_for(lambda: self.delivered(daemon, "drain") == 500, 60, "500 delivered records")
+        wait_for(lambda: self.delivered(daemon, "drain") == 2100, 60, "2100 delivered records")
         code, out, err = daemon.run("connector", "audit", "drain")
         self.assertEqual(code, 0, out + err)
         self.assertEqual(daemon.stop(), 0, daemon.read("daemon.log"))
@@ -97,7 +98,7 @@ class IsolationTest(unittest.TestCase):
         daemon = self.daemon({"numbers": SOURCE_TOML, "unruly": unruly('do = "spin"').replace(ISOLATED, ISOLATED + 'process = { call_timeout = "1s" }\n')})
         status = wait_for(lambda: (c := self.connector(daemon, "unruly"))["last_error"] and c, 60, "error")
         self.assertEqual(status["last_error"]["code"], "plugin.process_hung")
-        self.assertIn("write did not return within 1", status["last_error"]["text"])
+        self.assertIn("write did not return within ", status["last_error"]["text"])
         self.assertEqual(daemon.stop(), 0, "no instance is abandoned: " + daemon.read("daemon.log"))
 
 
